@@ -27,7 +27,6 @@ const unfinished: string[] = [
   'e2e/cabinet/',
   'e2e/widget/',
   'src/domain/',
-  'src/http/cabinet/',
   'src/testing/',
   'web/src/dispatches/',
   'web/src/health/',

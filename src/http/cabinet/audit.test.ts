@@ -43,7 +43,7 @@ type SignedIn = Awaited<ReturnType<typeof signedIn>>
 describe('every change of the cabinet', () => {
   const secrets: string[] = []
 
-  /** A route that changes something: how to call it, and the entries that must follow. */
+  /** A route that changes something: its request, and the audit entries that must follow. */
   const changes: Record<string, (me: SignedIn) => Promise<What[]>> = {
     'POST /people': async ({ browser }) => {
       const { body } = await browser.ask('POST', '/people', { login: 'new@example.com', role: 'viewer' })
@@ -161,7 +161,7 @@ describe('every change of the cabinet', () => {
     'PATCH /inbound/rules/:ruleId': async ({ browser }) => {
       const { ruleId, centerId, callbackUrl } = await aRule(browser)
       const seen = { senderNames: [], centerId, callbackUrl }
-      await browser.ask('PATCH', `/inbound/rules/${ruleId}`, { seen, center: 'Desk' })
+      await browser.ask('PATCH', `/inbound/rules/${ruleId}`, { seen, center: 'Support' })
       return ['inbound_rule.added', 'inbound_rule.changed']
     },
     'DELETE /inbound/rules/:ruleId': async ({ browser }) => {
@@ -305,7 +305,7 @@ describe('every change of the cabinet', () => {
     },
   }
 
-  /** The same for what an admin of the staff does. */
+  /** The same for the changes of an admin of the staff. */
   const changesOfStaff: Record<string, (me: SignedIn) => Promise<What[]>> = {
     'POST /gateways': async me => {
       await aGatewayOf(me)
@@ -332,7 +332,7 @@ describe('every change of the cabinet', () => {
       return ['gateway.added', 'gateway.drain_started']
     },
     'POST /gateways/:gatewayId/trials': async me => {
-      await me.browser.ask('POST', `${await aGatewayOf(me)}/trials`, { to: 'nobody', sender: 'me', text: 'Hello' })
+      await me.browser.ask('POST', `${await aGatewayOf(me)}/trials`, { to: 'no number', sender: 'me', text: 'Hello' })
       return ['gateway.added', 'gateway.tested']
     },
     'DELETE /gateways/:gatewayId': async me => {
@@ -488,10 +488,13 @@ describe('every change of the cabinet', () => {
     return `/gateways/${gatewayId}`
   }
 
-  /** Staff alone do it: `decisions of staff` tells of these. */
+  /** Only staff make these changes. The test of decisions of staff checks them. */
   const ofStaff = ['POST /review/senders/:senderId/decision', 'POST /review/templates/:templateId/decision']
 
-  /** Signing in is told by the list of sessions; the others only ask, by POST. */
+  /**
+   * Routes without an entry: the list of sessions shows sign-ins, and the other routes change nothing, although they
+   * are POST.
+   */
   const changeNothing = [
     'POST /session',
     'POST /session/second-factor',
@@ -586,13 +589,13 @@ describe('every change of the cabinet', () => {
     return recoveryCodes
   }
 
-  test('is known to this test: a route that is no GET stands in one of the two lists', async () => {
+  test('is known to this test: every route except GET is in one of the two lists', async () => {
     const known = [...Object.keys(changes), ...Object.keys(changesOfStaff), ...ofStaff, ...changeNothing]
     const routes = (await cabinetRoutes(api.sql)).map(({ route }) => route)
     expect(routes.filter(route => !route.startsWith('GET ')).sort()).toEqual(known.sort())
   })
 
-  /** The entries that the change wrote: those that it had to write. */
+  /** The entries that the change wrote. Fails if they are not the expected entries. */
   async function entriesOf(change: () => Promise<What[]>) {
     const [{ last }] = (await api.sql`select coalesce(max(entry_id), 0) as last from audit_entries`) as [
       { last: number },
@@ -603,18 +606,15 @@ describe('every change of the cabinet', () => {
     return written
   }
 
-  test.each(Object.keys(changesOfStaff))(
-    '%s of staff writes who did it, from where, and by which request',
-    async route => {
-      const me = await signedIn(staff, 'admin')
-      for (const entry of await entriesOf(() => changesOfStaff[route]!(me))) {
-        expect(entry).toMatchObject({ actor_kind: 'STAFF', actor: me.login, address: '203.0.113.9' })
-        expect(entry).toMatchObject({ request_id: expect.stringMatching(/^[\w-]{8,}$/) })
-      }
-    },
-  )
+  test.each(Object.keys(changesOfStaff))('%s of staff records the person, the address and the request', async route => {
+    const me = await signedIn(staff, 'admin')
+    for (const entry of await entriesOf(() => changesOfStaff[route]!(me))) {
+      expect(entry).toMatchObject({ actor_kind: 'STAFF', actor: me.login, address: '203.0.113.9' })
+      expect(entry).toMatchObject({ request_id: expect.stringMatching(/^[\w-]{8,}$/) })
+    }
+  })
 
-  test.each(Object.keys(changes))('%s writes who did it, from where, and by which request', async route => {
+  test.each(Object.keys(changes))('%s records the person, the address and the request', async route => {
     const me = await signedIn(ofCompany(companyId), 'owner')
     for (const entry of await entriesOf(() => changes[route]!(me))) {
       expect(entry).toMatchObject({ actor_kind: 'COMPANY', address: '203.0.113.9', company_id: companyId })
@@ -622,7 +622,7 @@ describe('every change of the cabinet', () => {
     }
   })
 
-  test('decisions of staff are kept with the state before and after, in the log of the company', async () => {
+  test('decisions of staff are in the log of the company, with the state before and after', async () => {
     const { browser } = await signedIn(staff, 'moderator')
     const owner = await signedIn(ofCompany(companyId), 'owner')
     const senderId = await aName(owner.browser, 'Decided')
@@ -645,13 +645,13 @@ describe('every change of the cabinet', () => {
     }
   })
 
-  test('keeps no secret that was used', async () => {
+  test('records no secret', async () => {
     const [row] = await api.sql`select string_agg(e::text, ' ') as everything from audit_entries e`
     expect(secrets.length).toBeGreaterThan(30)
     for (const secret of secrets) expect(row!.everything).not.toContain(secret)
   })
 
-  test('tells the values of before and after', async () => {
+  test('records the values before and after', async () => {
     const { browser, find } = await signedIn(ofCompany(companyId), 'owner')
     const { personId, login } = await aPerson(api.sql, ofCompany(companyId), 'viewer')
     await browser.ask('PATCH', `/people/${personId}`, { role: 'finance' })
@@ -665,7 +665,7 @@ describe('every change of the cabinet', () => {
     ])
   })
 
-  test('that is refused writes nothing', async () => {
+  test('that is refused records nothing', async () => {
     const { browser, find, login } = await signedIn(ofCompany(companyId), 'owner')
     expect((await browser.ask('POST', '/people', { login: 'x@example.com', role: 'emperor' })).status).toBe(400)
     expect((await browser.ask('PUT', '/account/password', { before: 'wrong', password: PASSWORD })).status).toBe(401)
@@ -673,7 +673,7 @@ describe('every change of the cabinet', () => {
   })
 })
 
-describe('who sees what', () => {
+describe('the entries that a viewer sees', () => {
   const operator: Actor = { kind: 'OPERATOR', name: 'root' }
   const person = (kind: 'COMPANY' | 'PARTNER' | 'STAFF'): Actor => ({
     kind,
@@ -703,21 +703,21 @@ describe('who sees what', () => {
   const keysIn = ({ entries }: AuditAnswer) =>
     entries.filter(({ subject }) => subject.kind === 'key').map(({ subject }) => subject.id)
 
-  test('people of a company see their company', async () => {
+  test('people of a company see the changes of their company', async () => {
     const { find } = await signedIn(ofCompany(companyId), 'owner')
     const ours = ['ours by partner', 'ours by staff', 'ours']
     expect(keysIn(await find('?what=key.changed'))).toEqual(ours)
     expect(keysIn(await find(`?what=key.changed&companyId=${companyId}`))).toEqual(ours)
   })
 
-  test('people of a partner see it and its companies, or one of these', async () => {
+  test('people of a partner see the changes of the partner and of its companies, or of one company', async () => {
     const { find } = await signedIn(ofPartner(partner.partnerId), 'owner')
     const ours = ['ours by partner', 'ours by staff', 'ours']
     expect(keysIn(await find('?what=key.changed'))).toEqual(['of the partner', ...ours])
     expect(keysIn(await find(`?what=key.changed&companyId=${companyId}`))).toEqual(ours)
   })
 
-  test('staff see everything, or one company', async () => {
+  test('staff see all changes, or the changes of one company', async () => {
     const { find } = await signedIn(staff, 'support')
     expect(keysIn(await find('?what=key.changed'))).toHaveLength(6)
     expect(keysIn(await find(`?what=key.changed&companyId=${elsewhere.companyId}`))).toEqual(['theirs'])
@@ -732,20 +732,20 @@ describe('who sees what', () => {
     expect((await browser.ask('GET', '/audit?companyId=99999999')).status).toBe(404)
   })
 
-  test('members of staff and the command line are not named to others, nor found by their names', async () => {
+  test('other people neither see the names of staff and of the command line, nor find entries by them', async () => {
     const company = await signedIn(ofCompany(companyId), 'owner')
     const whoOf = async ({ find }: SignedIn, id: string) => (await find(`?subject=key:${id}`)).entries[0]!.who
-    const nobody = { kind: 'STAFF', login: null, address: null, agent: null, requestId: null }
-    expect(await whoOf(company, 'ours by staff')).toEqual(nobody)
+    const unnamed = { kind: 'STAFF', login: null, address: null, agent: null, requestId: null }
+    expect(await whoOf(company, 'ours by staff')).toEqual(unnamed)
     expect((await company.find('?person=staff@example.com')).entries).toEqual([])
     expect(await whoOf(company, 'ours by partner')).toEqual({
-      ...nobody,
+      ...unnamed,
       kind: 'PARTNER',
       login: 'partner@example.com',
     })
     expect(await whoOf(company, 'ours')).toMatchObject({ login: 'company@example.com', address: '198.51.100.7' })
     const ofThePartner = await signedIn(ofPartner(partner.partnerId), 'owner')
-    expect(await whoOf(ofThePartner, 'of the partner')).toEqual(nobody)
+    expect(await whoOf(ofThePartner, 'of the partner')).toEqual(unnamed)
     expect(await whoOf(ofThePartner, 'ours')).toMatchObject({ address: '198.51.100.7', requestId: 'request-7' })
     const admin = await signedIn(staff, 'admin')
     expect(await whoOf(admin, 'of the partner')).toMatchObject({ kind: 'OPERATOR', login: 'root' })
@@ -754,7 +754,7 @@ describe('who sees what', () => {
 })
 
 describe('the list', () => {
-  test('is read page after page, and by period', async () => {
+  test('is read in pages, and by period', async () => {
     const { find } = await signedIn(ofCompany(companyId), 'owner')
     const first = await find('?what=key.changed&perPage=2')
     const second = await find(`?what=key.changed&perPage=2&after=${first.next}`)

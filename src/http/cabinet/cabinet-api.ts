@@ -39,7 +39,7 @@ import { verificationRoutes } from './verification/verification.ts'
 
 const PREFIX = '/cabinet/api'
 
-/** What the pages of the cabinet ask. Closed by default: every route states the right that it needs. */
+/** The API of the cabinet's pages. It is closed by default: every route states the right that it needs. */
 export function registerCabinetApi(app: FastifyInstance, given: Context & { strangerBytes: StrangerBytes }) {
   const cookie = new SessionCookie(given.publicUrl)
   const secondFactors = new SecondFactors(given.sql, given.secret)
@@ -81,7 +81,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
     },
     { prefix: PREFIX },
   )
-  // Not within the limits for bodies of strangers: the person is known before a file is read.
+  // The limits for bodies of strangers do not apply: the guard knows the person before the body is read.
   app.register(
     async scope => {
       guardCabinet(scope, context, cookie)

@@ -2,5 +2,5 @@ import type { SecondFactors } from '../../domain/people/second-factor.ts'
 import type { Context } from '../context.ts'
 import type { SessionCookie } from './sign-in/cookie.ts'
 
-/** What every route of the cabinet is given. */
+/** The services that every route of the cabinet gets. */
 export type CabinetContext = Context & { cookie: SessionCookie; secondFactors: SecondFactors }

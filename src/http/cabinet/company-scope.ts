@@ -6,17 +6,20 @@ import type { Company, CompanyScope } from '../../domain/companies/company.ts'
 import type { Viewer } from '../../domain/people/person.ts'
 import { Id } from '../schemas.ts'
 
-/** Whose data a request is about: the chosen company; without one, the viewer's own company or all that it may see. */
+/**
+ * The company of a request. Without it, the route uses the viewer's own company or all companies that the viewer may
+ * see.
+ */
 export const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
 
-/** One company: the one that was named, else the viewer's own. */
+/** The company of the request, by default the viewer's own company. */
 export function companyOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<Company> {
   const wanted = companyId ?? viewer.companyId
   if (wanted === null) throw invalid('companyId: is required')
   return requireCompanyWithin(sql, viewer, wanted)
 }
 
-/** The company that was named, else everything that the viewer may see. */
+/** The company of the request, by default all companies that the viewer may see. */
 export async function scopeOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<CompanyScope> {
   if (companyId === undefined) return viewer
   await requireCompanyWithin(sql, viewer, companyId)

@@ -15,9 +15,12 @@ import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts
 import { aDispatch, billingZone, someRecipients } from '../../testing/world.ts'
 import type { Needs } from './sign-in/access.ts'
 
-/** Every route of the cabinet and what it needs. A new route must be named here, and one with another right too. */
+/**
+ * Every route of the cabinet and the right that it needs. A new route, or a route with another right, must be added
+ * here.
+ */
 const routesOf: Record<Needs, string[]> = {
-  nobody: ['POST /invitation', 'POST /invitation/accept', 'GET /service', 'POST /session'],
+  'no session': ['POST /invitation', 'POST /invitation/accept', 'GET /service', 'POST /session'],
   half: ['DELETE /session', 'POST /session/second-factor'],
   'signed in': [
     'PATCH /account',
@@ -198,7 +201,7 @@ const routesOf: Record<Needs, string[]> = {
   'health.see': ['GET /health'],
 }
 
-/** Who has a right: a role that gets one must be named here. */
+/** The roles that have each right. A role that gets a right must be added here. */
 const holders: Record<Right, string> = {
   'traffic.see': 'COMPANY: all, PARTNER: all, STAFF: all',
   'traffic.send': 'COMPANY: owner sender, PARTNER: owner manager, STAFF: admin',
@@ -227,7 +230,7 @@ const holders: Record<Right, string> = {
 
 const { api } = useApp('/docs/partner.json')
 const MARK = 'Kolibri'
-/** The partner of the attackers is `ours`; nothing of `theirs` may reach them. */
+/** The attackers belong to the partner `ours`. They must not reach any object of the partner `theirs`. */
 let ours: Home
 let theirs: Home & Awaited<ReturnType<typeof belongingsOf>>
 let routes: Awaited<ReturnType<typeof cabinetRoutes>>
@@ -254,7 +257,7 @@ async function signedIn(place: Place, role: string) {
   return browser
 }
 
-/** One of everything that has an id. */
+/** One object of every kind that has an id. */
 async function belongingsOf({ companyId, partnerId, owner }: Home, mark: string) {
   const url = `https://${mark.toLowerCase()}.example`
   const made = async (path: string, body: object) => (await owner.ask('POST', path, body)).body
@@ -325,7 +328,7 @@ const terms = { budget: null, billing: 'POSTPAID' }
 const updatedAt = new Date(0).toISOString()
 const upload = formOf({ name: 'file', filename: 'new.pdf', content: '%PDF-1.7' })
 
-/** What is theirs, for the names in the paths of routes. */
+/** The ids of the objects of `theirs`, by the names of parameters in the paths of routes. */
 const idsOfTheirs = (route: string): Record<string, unknown> => ({
   ...theirs,
   id: route.includes('/dispatches/')
@@ -341,14 +344,14 @@ const idsOfTheirs = (route: string): Record<string, unknown> => ({
   lineId: theirs.line.split('/')[1]!,
 })
 
-/** The query of a route that wants one. */
+/** The queries of routes that require a query. */
 const queries: Record<string, () => string> = {
   'GET /inbound/trial': () => 'channel=SMS&name=x',
   'GET /live': () => `dispatches=${theirs.dispatchId}`,
   'GET /prices/calculation': () => 'channelType=SMS&messages=1',
 }
 
-/** The body of a route that wants one. */
+/** The bodies of routes that require a body. */
 const bodies: Record<string, () => object> = {
   'POST /people': () => ({ login: 'intruder@example.com', role: 'owner' }),
   'PATCH /people/:personId': () => ({ role: 'owner' }),
@@ -390,9 +393,12 @@ const bodies: Record<string, () => object> = {
   'POST /documents': () => upload.body,
 }
 
-/** These ask for no company and have no id: `GET answers of the own` and `an id within a request` prove them. */
+/**
+ * Routes without a company and without an id. The tests of answers about the own companies and of ids within a request
+ * check them.
+ */
 const ofEverybody = ['GET /companies', 'GET /company-list', 'GET /money/accounts', 'POST /companies']
-/** Refused to all others before anything is looked for. */
+/** Routes that refuse everyone else before they search for an object. */
 const ofStaffAlone = ['POST /money/top-ups', 'POST /money/corrections']
 
 type Method = Parameters<CabinetBrowser['ask']>[0]
@@ -412,19 +418,19 @@ async function ask(browser: CabinetBrowser, route: string, path: string, body?: 
   return { status: statusCode, text }
 }
 
-/** A request for what is theirs: by its ids, and in the name of a company where the route takes one. */
+/** A request for an object of `theirs`: by its ids, and for their company if the route takes a company. */
 function requestOf(route: string, companyId: number | undefined) {
   const path = route.split(' ')[1]!.replace(/:(\w+)/g, (_, name) => String(idsOfTheirs(route)[name]))
   const query = [queries[route]?.(), companyId === undefined ? undefined : `companyId=${companyId}`].filter(Boolean)
   return [`${path}${query.length > 0 ? '?' : ''}${query.join('&')}`, bodies[route]?.()] as const
 }
 
-/** Rights that only staff have: a request of other people is refused before its id is read. */
+/** Rights that only staff have. The guard refuses a request of other people before it reads the id. */
 const isOfTenants = (needs: Needs) =>
   (['COMPANY', 'PARTNER'] as const).some(kind => may({ kind, role: 'owner' }, needs as Right))
 
 describe('every route of the cabinet', () => {
-  test('stands in the list above with the right that it needs', () => {
+  test('is in the list above with the right that it needs', () => {
     const actual = Object.fromEntries(Object.keys(routesOf).map(needs => [needs, [] as string[]]))
     for (const { route, needs } of routes) actual[needs]!.push(route)
     for (const list of Object.values(actual)) list.sort()
@@ -436,7 +442,7 @@ describe('every route of the cabinet', () => {
     expect(Object.fromEntries(actual)).toEqual(holders)
   })
 
-  test('is closed to strangers, and to those whose second factor is missing', async () => {
+  test('is closed to strangers, and to people whose second factor is missing', async () => {
     const half = await signedIn(staff, 'admin')
     const { secret } = (await half.ask('POST', '/account/second-factor/proposal')).body
     await half.ask('POST', '/account/second-factor', {
@@ -448,8 +454,8 @@ describe('every route of the cabinet', () => {
     await half.signIn(login)
     const stranger = Object.assign(new CabinetBrowser(() => api.app), { cookie: 'tidings=nothing' })
     for (const [browser, open] of [
-      [stranger, ['nobody']],
-      [half, ['nobody', 'half']],
+      [stranger, ['no session']],
+      [half, ['no session', 'half']],
     ] as const) {
       const closed = routes.filter(({ needs }) => !open.some(one => one === needs))
       expect(closed.length).toBeGreaterThan(150)
@@ -498,7 +504,7 @@ describe('every route of the cabinet', () => {
         expect([path, await ask(browser, route, path, body)]).toMatchObject([path, { status }])
       }
     }
-    if (route === 'GET /live' || ofStaffAlone.includes(route)) return // does not end, or is refused to the owner too
+    if (route === 'GET /live' || ofStaffAlone.includes(route)) return // the answer does not end, or the route refuses the owner too
     const browser = may({ kind: 'COMPANY', role: 'owner' }, needs as Right) ? theirs.owner : theirs.partnerOwner
     const { text } = await ask(browser, route, ...requestOf(route, takesCompany ? theirs.companyId : undefined))
     expect([route, /"code":(4010|4030|4040|5000)/.exec(text)?.[0]]).toEqual([route, undefined])
@@ -513,7 +519,7 @@ function holdersOf(right: Right, kind: PersonKind): string[] {
 
 const isRight = (needs: Needs): needs is Right => (rights as readonly string[]).includes(needs)
 
-test('an answer about the own companies says nothing of others', async () => {
+test("an answer about the viewer's own companies contains nothing of other companies", async () => {
   const lists = routes.filter(
     ({ route, needs }) => /^GET [^:]*$/.test(route) && isOfTenants(needs) && route !== 'GET /live',
   )

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 
-/** A request that must not happen twice, also when a click, a reload or a lost answer repeats it. */
+/** The key of a request that must take effect once, also if a click, a reload or a lost answer repeats it. */
 export const KeyHeader = Type.Object({
   'idempotency-key': Type.String({ minLength: 1, maxLength: 200, pattern: '^[\\x20-\\x7e]*$' }),
 })

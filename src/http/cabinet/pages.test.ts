@@ -43,13 +43,13 @@ describe('the index', () => {
     ['/cabinet/people/', '../'],
     ['/cabinet/dispatches/48213', '../'],
     ['/cabinet/a/b/c', '../../'],
-  ])('is at %s, and names the folder of the cabinet by %s', async (url, base) => {
+  ])('is at %s, and has the folder of the cabinet as %s', async (url, base) => {
     const { statusCode, headers, body } = await get(url)
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
     expect(body).toContain(`<base href="${base}">`)
   })
 
-  test('is asked for anew every time, may not be framed, and takes scripts from this service alone', async () => {
+  test('is requested again every time, may not be framed, and takes scripts only from this service', async () => {
     const { headers, body } = await get('/cabinet/')
     expect(headers).toMatchObject({
       'cache-control': 'no-cache',
@@ -65,14 +65,14 @@ describe('the index', () => {
     expect((await get('/cabinet/')).body).not.toContain(nonce)
   })
 
-  test.each(['/', '/cabinet'])('%s leads to it, also below a path of a proxy', async path => {
+  test.each(['/', '/cabinet'])('%s redirects to it, also below a path of a proxy', async path => {
     const { statusCode, headers } = await get(path)
     expect([statusCode, headers.location]).toEqual([302, 'cabinet/'])
   })
 })
 
 describe('files', () => {
-  test('with a hash in the name are kept for ever, and sent compressed', async () => {
+  test('with a hash in the name are cached without end, and sent compressed', async () => {
     const plain = await get('/cabinet/assets/main-abc.js')
     expect([plain.body, plain.headers['content-encoding']]).toEqual([script, undefined])
     expect(plain.headers).toMatchObject({
@@ -87,18 +87,18 @@ describe('files', () => {
     expect(refused.headers['content-encoding']).toBeUndefined()
   })
 
-  test('without one are asked for anew', async () => {
+  test('without a hash are requested again every time', async () => {
     const { headers } = await get('/cabinet/favicon.svg')
     expect([headers['content-type'], headers['cache-control']]).toEqual(['image/svg+xml', 'no-cache'])
   })
 
-  test('that do not exist, and paths of the API, are 404 and no index', async () => {
+  test('that do not exist, and unknown paths of the API, are 404 and not the index', async () => {
     for (const path of ['assets/gone-def.js', 'api/nothing', 'api', 'api/'])
       expect([path, (await get(`/cabinet/${path}`)).statusCode]).toEqual([path, 404])
   })
 
   test.each(['..%2f..%2fpackage.json', '%2e%2e/%2e%2e/package.json', 'assets/..%2f..%2fpackage.json', '%00'])(
-    'outside of the build are not read: %s',
+    'outside the build are not read: %s',
     async path => {
       const { body } = await get(`/cabinet/${path}`)
       expect(body).not.toContain('tidings"')
@@ -107,7 +107,7 @@ describe('files', () => {
   )
 })
 
-test('a cabinet that was not built says what to run', async () => {
+test('a cabinet that was not built names the command to run', async () => {
   const empty = anApp(join(folder, 'nowhere'))
   const { statusCode, body } = await empty.inject('/cabinet/people')
   expect(statusCode).toBe(503)
@@ -115,7 +115,7 @@ test('a cabinet that was not built says what to run', async () => {
   await empty.close()
 })
 
-/** The build is made before the tests: `e2e/global-setup.ts`. */
+/** `e2e/global-setup.ts` builds the cabinet before the tests. */
 describe('the build', () => {
   const built = new URL('../../../dist/cabinet/', import.meta.url)
   const MOST_SCRIPT = 300_000
@@ -154,7 +154,7 @@ describe('the build', () => {
 
   const gzippedSize = async (file: string) => gzipSync(await readFile(new URL(file, built))).length
 
-  test('has no script or style inside its index, and nothing from elsewhere', async () => {
+  test('has no script or style inside its index, and loads nothing from other hosts', async () => {
     const index = await readFile(new URL('index.html', built), 'utf8')
     expect(index).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|https?:/)
     expect(index.indexOf('<base ')).toBeLessThan(index.indexOf('./assets/'))
@@ -163,7 +163,7 @@ describe('the build', () => {
 
 type Manifest = Record<string, { file: string; imports?: string[] }>
 
-/** Chunks, and those that they import at once. */
+/** Chunks, with the chunks that they import at once. */
 function withImports(manifest: Manifest, names: string[], found = new Set<string>()): Set<string> {
   for (const name of names) {
     if (found.has(name)) continue

@@ -14,7 +14,7 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-/** The encodings that the build writes beside a file, the smallest first. */
+/** The encodings of the compressed copies that the build writes, the smallest first. */
 const encodings = [
   { name: 'br', ending: '.br' },
   { name: 'gzip', ending: '.gz' },
@@ -23,15 +23,15 @@ const encodings = [
 const hide = { schema: { hide: true } }
 
 /**
- * The web application: its files at `/cabinet/`, and its index at every other path below, so that every page of it has
- * an address. `/` leads there.
+ * The web application: its files at `/cabinet/`, and its index at every other path below, so that every page has an
+ * address. `/` redirects there.
  */
 export function registerCabinetPages(app: FastifyInstance, folder = builtCabinet) {
   const files = new BuiltFiles(folder)
 
   app.get('/', hide, async (_, reply) => reply.redirect('cabinet/'))
 
-  // With and without a slash at the end. Addresses in the index are relative to the one with it.
+  // With and without a slash at the end. Addresses in the index are relative to the path with the slash.
   app.get('/cabinet', hide, async (request, reply) =>
     pathOf(request) === '/cabinet' ? reply.redirect('cabinet/') : sendIndex(reply, files, ''),
   )
@@ -65,7 +65,7 @@ const policyOf = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** The index names the folder of the cabinet by a relative address: a proxy may serve us below a path of its own. */
+/** The index has the folder of the cabinet as a relative address, because a proxy may serve it below another path. */
 async function sendIndex(reply: FastifyReply, files: BuiltFiles, path: string) {
   const nonce = randomBytes(16).toString('base64')
   const index = (await files.index()).replaceAll('%NONCE%', nonce).replaceAll('%BASE%', baseOf(path))
@@ -83,7 +83,7 @@ const usualHeaders = {
   'referrer-policy': 'same-origin',
 }
 
-/** Names of assets hold a hash of their content; other files may change with the next build. */
+/** Names of assets contain a hash of their content. Other files may change with the next build. */
 async function sendFile({ headers }: FastifyRequest, reply: FastifyReply, files: BuiltFiles, path: string) {
   const accepted = String(headers['accept-encoding'] ?? '')
   const encoding = encodings.find(({ name, ending }) => accepts(accepted, name) && files.hasNow(path + ending))
@@ -103,8 +103,8 @@ const accepts = (accepted: string, encoding: string) =>
   accepted.split(',').some(one => one.trim().split(';', 1)[0] === encoding && !/;\s*q=0(\.0*)?$/.test(one.trim()))
 
 /**
- * The files of the build, listed once and kept once read: a new build is served after a restart. Only paths of the list
- * are ever opened.
+ * The files of the build. The process lists them once and keeps each file after its first read, so that a new build
+ * needs a restart. It opens only paths of the list.
  */
 class BuiltFiles {
   readonly #folder: URL
@@ -115,7 +115,7 @@ class BuiltFiles {
     this.#folder = folder
   }
 
-  /** The index, the compressed copies and what the bundler notes for itself have no address of their own. */
+  /** The index, the compressed copies and the bundler's manifest have no address of their own. */
   async has(path: string): Promise<boolean> {
     this.#names ??= await namesIn(this.#folder)
     return this.#names.has(path) && path !== 'index.html' && !/\.(br|gz)$|^\./.test(path)

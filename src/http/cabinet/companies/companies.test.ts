@@ -29,8 +29,8 @@ async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
 
 const namesOf = ({ items }: CompaniesAnswer) => items.map(({ name }) => name)
 
-describe('who sees which companies', () => {
-  test.each(['owner', 'sender', 'finance', 'viewer'])('a company %s sees the own company alone', async role => {
+describe('the companies that a viewer sees', () => {
+  test.each(['owner', 'sender', 'finance', 'viewer'])('a company %s sees only the own company', async role => {
     const { find } = await signedIn(ofCompany(ours.companyIds[1]!), role)
     const own = { companyId: ours.companyIds[1], name: 'Северный ветер', status: 'ACTIVE' }
     expect(await find()).toEqual({ page: 1, perPage: 20, total: 1, items: [own] })
@@ -50,13 +50,13 @@ describe('who sees which companies', () => {
     expect((await find()).total).toBe(4)
   })
 
-  test('nobody who is not signed in sees any', async () => {
+  test('a person who is not signed in sees none', async () => {
     expect((await new CabinetBrowser(() => api.app).ask('GET', '/companies')).status).toBe(401)
   })
 })
 
 describe('the search', () => {
-  test('takes a part of the name in any case, the id, and no pattern', async () => {
+  test('takes a part of the name in upper or lower case, or the id, but no pattern', async () => {
     const { find } = await signedIn(staff, 'admin')
     expect(namesOf(await find('?search=ВЕТЕР'))).toEqual(['Северный ветер'])
     expect(namesOf(await find(`?search=${theirs.companyIds[0]}`))).toContain('Ромашка-2')

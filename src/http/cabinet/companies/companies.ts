@@ -11,11 +11,11 @@ const Search = Type.Object({
   perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
 })
 
-/** What the page gets; it imports these types. */
+/** Types of answers, which the page imports. */
 export type ListedCompany = ReturnType<typeof present>
 export type CompaniesAnswer = { page: number; perPage: number; total: number; items: ListedCompany[] }
 
-/** The companies that the viewer may look at: the own one, those of the partner, or for staff all. */
+/** The companies that the viewer may see: its own company, the companies of its partner, or for staff all companies. */
 export const companyRoutes =
   ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {

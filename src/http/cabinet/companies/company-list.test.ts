@@ -51,7 +51,7 @@ async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
 const namesOf = ({ items }: CompanyListAnswer) => items.map(({ name }) => name)
 
 describe('the list', () => {
-  test('shows a partner how each of its companies stands: money, traffic of today, what needs attention', async () => {
+  test('shows a partner the money, the traffic of today and the warnings of each of its companies', async () => {
     const { list } = await signedIn(ofPartner(partner.partnerId), 'owner')
     const { items } = await list()
     expect(items).toHaveLength(2)
@@ -70,7 +70,7 @@ describe('the list', () => {
     })
   })
 
-  test('shows staff the companies of all partners and whose they are, and moderators no money', async () => {
+  test('shows staff the companies of all partners with their partner, and hides money from moderators', async () => {
     const support = await signedIn(staff, 'support')
     expect(namesOf(await support.list())).toEqual(['Окна', 'Ромашка', 'Точка кофе'])
     expect((await support.list()).items[0]!.partner).toEqual({ partnerId: other.partnerId, login: 'northwind' })
@@ -108,7 +108,7 @@ describe('with 10,000 companies of a partner', () => {
     await api.sql`analyze companies, accounts, traffic_hours`
   })
 
-  test.each(['name', 'newest'])('every page is reached forward and back in the order of the %s', async order => {
+  test.each(['name', 'newest'])('paging forward and back reaches every page in the order of the %s', async order => {
     const { list } = await signedIn(ofPartner(many.partnerId), 'viewer')
     const first = await list(`?order=${order}`)
     const second = await list(`?order=${order}&after=${first.items.at(-1)!.companyId}`)
@@ -121,7 +121,7 @@ describe('with 10,000 companies of a partner', () => {
     expect([back.hasBefore, back.hasAfter]).toEqual([false, true])
   })
 
-  test('are sorted by what they spent this month, for people who may see money', async () => {
+  test('are sorted by the amount spent this month, for people who may see money', async () => {
     const { browser } = await signedIn(ofPartner(many.partnerId), 'owner')
     const [first, second] =
       await api.sql`select company_id as id from companies where name in ('Company 00007', 'Company 09000') order by name`
@@ -144,7 +144,7 @@ describe('with 10,000 companies of a partner', () => {
     expect((await sort(other.partnerId, 9999)).items).toHaveLength(1)
   })
 
-  test.each(planModes)('a page reads its own companies and nothing of others, with %s', async mode => {
+  test.each(planModes)('a page reads only its own companies, with %s', async mode => {
     const scope = { kind: 'PARTNER', partnerId: many.partnerId } as const
     const [{ middle }] = (await api.sql`
       select company_id as middle from companies where name = 'Company 05000'`) as [{ middle: number }]
@@ -182,7 +182,7 @@ const form = {
 }
 
 describe('a company', () => {
-  test('is made by its partner, changed, limited, disabled and enabled', async () => {
+  test('is created by its partner, changed, limited, disabled and enabled', async () => {
     const { browser, open } = await signedIn(ofPartner(partner.partnerId), 'owner')
     const { companyId } = (await browser.ask('POST', '/companies', form)).body
     const made = await open(companyId)
@@ -202,7 +202,7 @@ describe('a company', () => {
     }
   })
 
-  test('is not overwritten by a form that knew it before the newest change', async () => {
+  test('is not overwritten by a form that was opened before the newest change', async () => {
     const { browser, open } = await signedIn(ofPartner(partner.partnerId), 'owner')
     const { updatedAt } = await open(coffee)
     const write = (name: string) => browser.ask('PATCH', `/companies/${coffee}`, { name, actualAddress: '', updatedAt })
@@ -216,7 +216,7 @@ describe('a company', () => {
     expect((await open(coffee)).name).toBe('Точка кофе 1')
   })
 
-  test('is made and limited by staff, for a partner that they name', async () => {
+  test('is created and limited by staff, for the partner that they name', async () => {
     const { browser, open } = await signedIn(staff, 'admin')
     expect((await browser.ask('POST', '/companies', form)).status).toBe(400)
     const { companyId } = (await browser.ask('POST', '/companies', { ...form, partnerId: other.partnerId })).body
@@ -246,7 +246,7 @@ describe('a company', () => {
   })
 })
 
-describe('who may', () => {
+describe('rights', () => {
   const requests = (companyId: number) =>
     [
       ['GET', `/companies/${companyId}`],
@@ -277,7 +277,7 @@ describe('who may', () => {
     expect(statuses).toEqual(expected)
   })
 
-  test('a partner does not change what staff alone change', async () => {
+  test('a partner cannot change the settings that only staff change', async () => {
     const { browser, open } = await signedIn(ofPartner(partner.partnerId), 'owner')
     const { updatedAt } = await open(romashka)
     for (const field of [{ billing: 'PREPAID' }, { inbound: true }, { partsPerSecond: null }]) {

@@ -46,13 +46,13 @@ const List = Type.Object({
   status: Type.Optional(OneOf(companyStatuses)),
   partnerId: Type.Optional(Id),
   order: Defaulted(OneOf(companyOrders, { default: 'name' })),
-  /** The last company of the page before, or the first of the page after. */
+  /** The last company of the previous page of the list, or the first company of the next page. */
   after: Type.Optional(Id),
   before: Type.Optional(Id),
 })
 
 const NewCompany = Type.Object({
-  /** Of staff: whose company it becomes. A partner makes its own. */
+  /** Staff name the partner of the new company. A partner creates companies only for itself. */
   partnerId: Type.Optional(Id),
   name: Name,
   counteragentType: OneOf(counteragentTypes),
@@ -62,19 +62,19 @@ const NewCompany = Type.Object({
   budget: Budget,
 })
 
-/** `updatedAt`: the company as the form knew it. */
+/** `updatedAt`: the version of the company that the form showed. */
 const Change = Type.Object({ name: Name, actualAddress: Address, updatedAt: DateTime })
 const Status = Type.Object({ status: OneOf(companyStatuses) })
 const Limits = Type.Object({
   budget: Budget,
-  /** Of staff alone. */
+  /** Only staff may set it. */
   billing: Type.Optional(OneOf(billingModes)),
   inbound: Type.Optional(Type.Boolean()),
   partsPerSecond: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 100_000 }))),
   updatedAt: DateTime,
 })
 
-/** What the pages ask and get; they import these types. */
+/** Types of requests and answers, which the pages import. */
 export type NewCompany = Type.Static<typeof NewCompany>
 export type CompanyChange = Type.Static<typeof Change>
 export type CompanyLimits = Type.Static<typeof Limits>
@@ -84,7 +84,7 @@ export type CompanyAnswer = ShownCompany & ReturnType<typeof detailsOf> & { zone
 
 const PER_PAGE = 50
 
-/** Companies of a partner, or for staff of all partners: how each stands, and what can be changed. */
+/** Companies of a partner, or for staff of all partners: their money, traffic and state, and changes of them. */
 export const companyListRoutes =
   ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -150,7 +150,9 @@ export const companyListRoutes =
       },
     )
 
-    /** Its running dispatches pause while it is disabled, its keys are refused, and its people cannot sign in. */
+    /**
+     * While a company is disabled, its running dispatches pause, its keys are refused, and its people cannot sign in.
+     */
     api.put(
       '/companies/:companyId/status',
       { config: { needs: 'companies.change' }, schema: { params: ByCompany, body: Status } },
@@ -178,7 +180,7 @@ export const companyListRoutes =
     )
   }
 
-/** Staff name the partner; others make companies of their own partner alone. */
+/** Staff name the partner. Other people create companies only for their own partner. */
 async function partnerOf(sql: Sql, viewer: Viewer, partnerId: number | undefined): Promise<Partner> {
   if (viewer.kind !== 'STAFF') return requirePartner(sql, viewer.partnerId ?? 0)
   if (partnerId === undefined) throw invalid('partnerId: is required')
@@ -206,7 +208,7 @@ async function changeLimits(tx: Transaction, actor: Actor, companyId: number, li
 
 type Billed = Company & { billing: BillingMode }
 
-/** A budget is an entry of its own: people look for those. */
+/** The audit log has a separate entry for a new budget, because people search for budgets. */
 async function recordLimits(tx: Transaction, actor: Actor, before: Billed, after: Billed) {
   const { budget: budgetBefore, ...was } = { ...comparedFields(before), billing: before.billing }
   const { budget, ...is } = { ...comparedFields(after), billing: after.billing }
@@ -226,7 +228,7 @@ function momentIn({ updatedAt }: { updatedAt: string }): Date {
   return time
 }
 
-// What is shown -------------------------------------------------------------------------------------------------------
+// Answers ------------------------------------------------------------------------------------------------------------
 
 type Moment = { now: Date; billingZone: string }
 
@@ -252,9 +254,9 @@ const present = (company: Company, standing: Standing, partnerLogin: string | nu
   name: company.name,
   status: company.status,
   counteragentInn: company.counteragentInn,
-  /** For those who may see partners. */
+  /** Null for a viewer without the right to see partners. */
   partner: partnerLogin === null ? null : { partnerId: company.partnerId, login: partnerLogin },
-  /** Null for people who may not see money. */
+  /** Null for a viewer without the right to see money. */
   account: standing.account ? presentAccount(standing.account) : null,
   today: standing.today,
   sentByHour: standing.sentByHour,

@@ -53,7 +53,7 @@ describe('partners', () => {
     expect([before.items[0]!.login, before.hasBefore, before.hasAfter]).toEqual(['medialink', false, true])
   })
 
-  test('are made with a password that is shown once, with which the owner signs in', async () => {
+  test('are created with a password that is shown once, and their owner signs in with it', async () => {
     const { browser, open, peopleOf } = await signedIn(staff, 'admin')
     const { status, body } = await browser.ask('POST', '/partners', { login: 'southwind' })
     expect([status, body.password]).toEqual([201, expect.stringMatching(/^[a-z2-9]{4}(-[a-z2-9]{4}){3}$/)])
@@ -64,7 +64,7 @@ describe('partners', () => {
     expect(await peopleOf(body.partnerId)).toMatchObject([owner])
   })
 
-  test('get people from staff, who give them roles of a partner and take their access away', async () => {
+  test('get people from staff, who give them roles of a partner and deactivate them', async () => {
     const { browser, peopleOf } = await signedIn(staff, 'admin')
     const { partnerId } = await aPartner(api.sql)
     const place = `partnerId=${partnerId}`
@@ -91,7 +91,7 @@ describe('partners', () => {
     expect((await stranger.browser.ask('GET', `/people?${place}`)).status).toBe(404)
   })
 
-  test('have no login that a partner or a person has, and none that is badly written', async () => {
+  test('cannot have the login of another partner or person, or an invalid login', async () => {
     const { browser } = await signedIn(staff, 'admin')
     await aPerson(api.sql, ofCompany(companyId), 'viewer', 'anna@example.com')
     for (const login of ['medialink', 'anna@example.com', 'two words']) {
@@ -143,7 +143,7 @@ describe('partners', () => {
     expect(await signIn(partner.login, partner.password)).toBe(200)
   })
 
-  test('are locked by failed logins, and unlocked', async () => {
+  test('are locked after failed logins, and unlocked by staff', async () => {
     const partner = await aPartner(api.sql)
     const { browser, open } = await signedIn(staff, 'admin')
     for (let failure = 0; failure < FAILURES_ALLOWED; failure++) await signIn(partner.login, 'a wrong password')
@@ -155,7 +155,7 @@ describe('partners', () => {
   })
 })
 
-describe('who may', () => {
+describe('rights', () => {
   const requests = (partnerId: number) =>
     [
       ['GET', '/partners'],

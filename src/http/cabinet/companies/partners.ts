@@ -20,7 +20,7 @@ import type { CabinetContext } from '../cabinet-context.ts'
 const List = Type.Object({
   search: Type.Optional(Type.String({ maxLength: 100 })),
   state: Type.Optional(OneOf(partnerStates)),
-  /** The last partner of the page before, or the first of the page after. */
+  /** The last partner of the previous page of the list, or the first partner of the next page. */
   after: Type.Optional(Id),
   before: Type.Optional(Id),
 })
@@ -28,15 +28,15 @@ const NewPartner = Type.Object({ login: Type.String({ minLength: 1, maxLength: 2
 const State = Type.Object({ isActive: Type.Boolean() })
 const ByPartner = Type.Object({ partnerId: Id })
 
-/** What the pages ask and get; they import these types. */
+/** Types of requests and answers, which the pages import. */
 export type ShownPartner = ReturnType<typeof present>
 export type PartnersAnswer = { items: ShownPartner[]; hasBefore: boolean; hasAfter: boolean }
-/** The password is shown this once. */
+/** The cabinet shows the password only in this answer. */
 export type PasswordAnswer = { partnerId: number; password: string }
 
 const PER_PAGE = 50
 
-/** For staff: partners, and whether they can log in. */
+/** Partners and the state of their logins, for staff. */
 export const partnerRoutes =
   ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -77,7 +77,7 @@ export const partnerRoutes =
       },
     )
 
-    /** The owner signs in with this login and password; the API takes them too. */
+    /** The owner signs in with this login and password. The partner API accepts the same pair. */
     api.post(
       '/partners',
       { config: { needs: 'partners.change' }, schema: { body: NewPartner } },
@@ -152,7 +152,7 @@ const present = (
   currency,
   createdAt,
   isActive: disabledAt === null,
-  /** After failed logins: refused for ten minutes where the partner has not been before. */
+  /** After failed logins the API refuses the partner for ten minutes from networks that it has not used before. */
   isLocked,
   companies,
   today: { sent, delivered, failed },

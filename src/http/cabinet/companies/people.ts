@@ -26,7 +26,7 @@ const OfPlace = Type.Object({ ...OfCompany.properties, partnerId: Type.Optional(
 const Login = Type.String({ minLength: 1, maxLength: 255 })
 const RoleName = Type.String({ maxLength: 20 })
 const Invitation = Type.Object({ login: Login, role: RoleName, name: Type.Optional(Type.String({ maxLength: 100 })) })
-/** `seen` is the role that the page showed: a newer one that somebody else gave is not overwritten. */
+/** `seen` is the role that the page showed. If the person has another role by now, the change is refused. */
 const Change = Type.Object({
   role: Type.Optional(RoleName),
   seen: Type.Optional(RoleName),
@@ -34,18 +34,18 @@ const Change = Type.Object({
 })
 const ByPerson = Type.Object({ personId: Id })
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type Invitation = Type.Static<typeof Invitation>
 export type PersonChange = Type.Static<typeof Change>
 export type ListedPerson = ReturnType<typeof present>
 export type PeopleAnswer = { people: ListedPerson[]; roles: readonly Role[] }
-/** The link is shown this once. */
+/** The cabinet shows the link only in this answer. */
 export type LinkAnswer = { link: string; expiresAt: Date }
 export type InvitedAnswer = LinkAnswer & { personId: number }
 
 /**
- * The people of the viewer's own company, partner or staff; with `companyId`, of a company that the viewer looks after;
- * with `partnerId`, for staff, of a partner.
+ * The people of the viewer's own company, partner or staff. `companyId` chooses a company that the viewer may see.
+ * `partnerId`, for staff, chooses a partner.
  */
 export const peopleRoutes =
   ({ sql, clock, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
@@ -94,7 +94,7 @@ export const peopleRoutes =
       },
     )
 
-    /** For somebody who lost the link or the password. */
+    /** Makes a new link for a person who lost the link or the password. */
     api.post(
       '/people/:personId/invitation',
       { config: { needs: 'people.change' }, schema: { querystring: OfPlace, params: ByPerson } },
@@ -149,7 +149,7 @@ const present = (person: Person, apiLogin: string | undefined) => ({
   personId: person.personId,
   role: person.role,
   login: person.login,
-  /** The partner API takes this login too, whether or not the person may sign in. */
+  /** The partner API accepts this login too, also if the person may not sign in to the cabinet. */
   isApiLogin: person.login === apiLogin,
   name: person.name,
   isInvited: person.isInvited,

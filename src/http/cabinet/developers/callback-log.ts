@@ -28,10 +28,10 @@ const Query = Type.Object({
   companyId: Type.Optional(Id),
   status: Type.Optional(OneOf(['WAITING', 'DELIVERED', 'EXPIRED'])),
   from: Type.Optional(DateTime),
-  /** Not included. */
+  /** The period ends before this moment. */
   to: Type.Optional(DateTime),
   message: Type.Optional(Type.String({ format: 'uuid' })),
-  /** The `next` of the page before. */
+  /** The `next` of the previous page of the list. */
   before: Type.Optional(Type.String({ pattern: '^\\d{1,15}-\\d{1,16}$' })),
   perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
 })
@@ -40,24 +40,24 @@ const ByTest = Type.Object({ testId: Id })
 const Test = Type.Object({ url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })) })
 const Receiver = Type.Object({ receiver: Type.String({ minLength: 1, maxLength: 2000 }) })
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type CallbackSettings = {
   hasSecret: boolean
-  /** Where the last callback went, without its password; null without one. */
+  /** The address of the last callback, without its password. Null before the first callback. */
   address: string | null
   receivers: SeenReceiver[]
-  /** More than this is not counted of what waits. */
+  /** Counting of waiting callbacks ends at this number. */
   mostCounted: number
 }
-/** `isUnsearched`: the callbacks of the message could not be found in time. */
+/** `isUnsearched`: the search for the callbacks of the message took too long. */
 export type CallbackLogAnswer = { entries: LogEntry[]; next: string | null; isUnsearched: boolean }
 export type CallbackAnswer = OpenedCallback
-/** Shown this once. */
+/** The cabinet shows it only in this answer. */
 export type SecretAnswer = { secret: string }
 export type TestAnswer = TestState
 export type { LogEntry, SeenReceiver }
 
-/** The callbacks of one company: what was told to whom, and what they answered. */
+/** The callbacks of one company: contents, receivers and their answers. */
 export const callbackLogRoutes =
   ({ sql, clock, secret }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -102,7 +102,7 @@ export const callbackLogRoutes =
       },
     )
 
-    /** The whole batch goes out again: its receiver knows the ids of what it has seen. */
+    /** Sends the whole batch again. The receiver recognizes callbacks that it has seen by their ids. */
     api.post(
       '/callbacks/:callbackId/replay',
       { config: alter, schema: { querystring: OfCompany, params: ByCallback } },
@@ -117,7 +117,7 @@ export const callbackLogRoutes =
       },
     )
 
-    /** A paused receiver is tried now and not at its time. */
+    /** Retries a paused receiver now instead of at the end of its pause. */
     api.post(
       '/callbacks/receivers/try',
       { config: alter, schema: { querystring: OfCompany, body: Receiver } },
@@ -147,7 +147,7 @@ export const callbackLogRoutes =
       },
     )
 
-    /** An engine sends it; the page asks what came of it. */
+    /** An engine sends the test callback. The page polls for the result. */
     api.post(
       '/callbacks/tests',
       { config: alter, schema: { querystring: OfCompany, body: Test } },

@@ -11,7 +11,7 @@ import type { CallbackLogAnswer } from './callback-log.ts'
 import type { KeysAnswer } from './keys.ts'
 import type { RequestLogAnswer } from './request-log.ts'
 
-/** Keys, callbacks and the request log: what the page of developers asks. */
+/** The routes of the page for developers: keys, callbacks and the request log. */
 
 const { api, ask } = useApp('/docs/messaging.json')
 let partner: TestPartner
@@ -78,14 +78,14 @@ describe('keys', () => {
     expect(await balance(renewed)).toBe(200)
   })
 
-  test('what is no address is refused, and nothing of the change is kept', async () => {
+  test('a wrong address is refused, and the change takes no effect', async () => {
     const { keyId } = await aKey()
     const refused = await owner.ask('PATCH', `/keys/${keyId}`, { name: 'other', addresses: ['10.0.0.0/33'] })
     expect(refused).toMatchObject({ status: 400, body: { error: { msg: expect.stringContaining('10.0.0.0/33') } } })
     expect(await keyWith(keyId)).toMatchObject({ name: 'shop', addresses: [] })
   })
 
-  test('of two people who change the addresses at once, the second is told', async () => {
+  test('of two people who change the addresses at once, the second is refused', async () => {
     const { keyId } = await aKey()
     const change = (address: string) =>
       owner.ask('PATCH', `/keys/${keyId}`, { addresses: [address], seen: { addresses: [] } })
@@ -99,7 +99,7 @@ describe('keys', () => {
 })
 
 describe('callbacks', () => {
-  test('the log goes from page to page, by state and by day, and shows no password', async () => {
+  test('the log is read in pages, by state and by day, and shows no password', async () => {
     const day = new Date('2026-02-03T10:00:00Z')
     const ids = []
     for (let i = 0; i < 5; i++) ids.unshift(await aCallback(companyId, day))
@@ -121,7 +121,7 @@ describe('callbacks', () => {
     expect((await list(`${ofDay}&status=EXPIRED`)).entries).toEqual([])
   })
 
-  test('a receiver that failed twenty times is paused, and can be tried at once', async () => {
+  test('a receiver that failed twenty times is paused, and can be retried at once', async () => {
     await api.sql`insert into receivers (company_id, receiver, failures, probe_at, served_at)
       values (${companyId}, 'https://hooks.example', 20, now() + interval '5 minutes', now())`
     const settings = async () => (await owner.ask('GET', '/callbacks/settings')).body
@@ -140,31 +140,34 @@ describe('callbacks', () => {
     expect((await owner.ask('GET', '/callbacks/settings')).body.hasSecret).toBe(true)
   })
 
-  test.each(planModes)('with %s, a page of a long log reads by index and no more than its bound', async mode => {
-    const long = await aCompany(api.sql, partner)
-    await api.sql`
+  test.each(planModes)(
+    'with %s, a page of a long log is read by an index and reads no more rows than its bound',
+    async mode => {
+      const long = await aCompany(api.sql, partner)
+      await api.sql`
       insert into callbacks (company_id, receiver, url, format, events, event_count, status, happened_at, expires_at)
       select ${long}, 'https://a.example', 'https://a.example/x', 'partner', '[]', 0,
         case when n % 500 = 0 then 'EXPIRED' else 'DELIVERED' end, now() - make_interval(secs => n), now()
       from generate_series(1, 15000) n`
-    await api.sql`analyze callbacks`
-    for (const [status, most] of [
-      [undefined, 400],
-      ['EXPIRED', 400],
-      ['WAITING', 5100],
-    ] as const) {
-      const reads = await readsOf(api, mode, sql => listLog(sql, long, { status }, 50), /from callbacks/)
-      expect([status, reads.filter(({ index }) => index === undefined)]).toEqual([status, []])
-      expect(reads.reduce((sum, { rows }) => sum + rows, 0)).toBeLessThanOrEqual(most)
-    }
-  })
+      await api.sql`analyze callbacks`
+      for (const [status, most] of [
+        [undefined, 400],
+        ['EXPIRED', 400],
+        ['WAITING', 5100],
+      ] as const) {
+        const reads = await readsOf(api, mode, sql => listLog(sql, long, { status }, 50), /from callbacks/)
+        expect([status, reads.filter(({ index }) => index === undefined)]).toEqual([status, []])
+        expect(reads.reduce((sum, { rows }) => sum + rows, 0)).toBeLessThanOrEqual(most)
+      }
+    },
+  )
 })
 
 describe('the request log', () => {
   const requestsOf = async (browser: CabinetBrowser, query = '') =>
     (await browser.ask('GET', `/requests${query}`)).body as RequestLogAnswer
 
-  test('lists what was asked with a known key, refused or not, and nothing that came without', async () => {
+  test('lists requests with a known key, refused or not, and no requests without a key', async () => {
     const { keyId, key } = await aKey({ type: 'ENTITY', name: 'entity' })
     const call = (bearer: string | undefined, path: string, id: string) =>
       ask('/api/v1', bearer, { method: 'GET', path, headers: { 'x-request-id': id }, address: '198.51.100.7' })
@@ -210,14 +213,14 @@ describe('the request log', () => {
       requests: [{ requestId: 'of-partner' }],
     })
     expect((await support.ask('GET', '/requests?partnerId=99999999')).status).toBe(404)
-    // Others see their own requests, whichever partner they name.
+    // Other people see their own requests, also if they name a partner.
     const other = await aPartner(api.sql)
     const stranger = await signedIn(ofPartner(other.partnerId), 'owner')
     expect((await requestsOf(stranger, `?partnerId=${partner.partnerId}`)).requests).toEqual([])
   })
 })
 
-describe('who may', () => {
+describe('rights', () => {
   const reading = ['/keys', '/callbacks/settings', '/callbacks', '/callbacks/1', '/callbacks/tests/1', '/requests']
   const changing = [
     ['POST', '/keys', { type: 'MESSAGE' }],
@@ -229,7 +232,7 @@ describe('who may', () => {
     ['POST', '/callbacks/tests', { url: 'https://hooks.example' }],
   ] as const
 
-  test('people without the right read and change nothing', async () => {
+  test('people without the right can read and change nothing', async () => {
     for (const place of [
       [ofCompany(companyId), 'sender'],
       [ofPartner(partner.partnerId), 'viewer'],
@@ -243,7 +246,7 @@ describe('who may', () => {
     }
   })
 
-  test('people who may look change nothing', async () => {
+  test('people who may only read can change nothing', async () => {
     const manager = await signedIn(ofPartner(partner.partnerId), 'manager')
     const query = `?companyId=${companyId}`
     expect((await keysOf(manager, query)).keys.length).toBeGreaterThan(0)
@@ -251,7 +254,7 @@ describe('who may', () => {
       expect([path, (await manager.ask(method, path + query, body)).status]).toEqual([path, 403])
   })
 
-  test('a company of somebody else is not found, nor are its things under the own company', async () => {
+  test('a foreign company is not found, nor are its keys and callbacks under the own company', async () => {
     const query = `?companyId=${elsewhere}`
     for (const path of reading) expect([path, (await owner.ask('GET', path + query)).status]).toEqual([path, 404])
     for (const [method, path, body] of changing)

@@ -31,10 +31,10 @@ const NewKey = Type.Object({
   type: OneOf(keyTypes),
   name: Type.Optional(Name),
   addresses: Type.Optional(Addresses),
-  /** Of a MESSAGE key; made when there is none of this name. */
+  /** Name of the traffic center of a MESSAGE key. The route creates a center if the name is new. */
   center: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
 })
-/** `seen` are the values that the form began with: whoever changed them meanwhile is not overwritten. */
+/** `seen` are the values that the form showed. If another person changed them meanwhile, the change is refused. */
 const Change = Type.Object({
   name: Type.Optional(Name),
   addresses: Type.Optional(Addresses),
@@ -43,7 +43,7 @@ const Change = Type.Object({
 })
 const ByKey = Type.Object({ keyId: Id })
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type NewKey = Type.Static<typeof NewKey>
 export type KeyChange = Type.Static<typeof Change>
 export type ListedKey = ReturnType<typeof present>
@@ -51,13 +51,13 @@ export type KeysAnswer = {
   keys: ListedKey[]
   /** Names of the traffic centers. */
   centers: string[]
-  /** For the lines that try a key: where the messaging API is, and a name that every company may send under. */
+  /** For the example requests: the address of the messaging API, and a sender name that every company may use. */
   trial: { apiUrl: string; senderName: string }
-  /** In 24 hours. */
+  /** In the last 24 hours. */
   requests: number
   refused: number
 }
-/** Shown this once. */
+/** The cabinet shows it only in this answer. */
 export type ShownKeyAnswer = { keyId: number; key: string }
 
 const DAY_MS = 24 * 3_600_000
@@ -118,7 +118,7 @@ export const keyRoutes =
       },
     )
 
-    /** A new value for the same key; the old one stops at once. */
+    /** Gives the key a new value. The old value stops working at once. */
     api.post(
       '/keys/:keyId/reissue',
       { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, params: ByKey } },
@@ -161,7 +161,7 @@ const subjectOf = (companyId: number, keyId: number, name: string) => ({
   companyId,
 })
 
-/** What the audit log compares. */
+/** The fields that the audit log compares. */
 const fieldsOf = ({ type, name, active, addresses, trafficCenterName }: Key) => ({
   type,
   name,
@@ -179,6 +179,6 @@ const present = (key: Key, usedAt: Date | undefined, requests = 0) => ({
   center: key.trafficCenterName,
   createdAt: key.createdAt,
   usedAt: usedAt ?? null,
-  /** In 24 hours. */
+  /** In the last 24 hours. */
   requests,
 })

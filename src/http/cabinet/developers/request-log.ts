@@ -20,28 +20,28 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const Query = Type.Object({
   companyId: Type.Optional(Id),
-  /** Of staff who chose no company: the requests of this partner's login. */
+  /** For staff who chose no company: the partner whose tokens made the requests. */
   partnerId: Type.Optional(Id),
   status: Type.Optional(OneOf(statusClasses)),
   key: Type.Optional(Id),
   method: Type.Optional(OneOf(methods)),
   requestId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-  /** The `next` of the page before. */
+  /** The `next` of the previous page of the list. */
   before: Type.Optional(Type.String({ pattern: '^\\d{1,15}-\\d{1,16}$' })),
   perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
 })
 
-/** What the page gets; it imports these types. */
+/** Types of answers, which the page imports. */
 export type RequestEntry = ReturnType<typeof present>
 export type RequestLogAnswer = {
-  /** Requests with the keys of a company, or with the tokens of a partner. */
+  /** The log has requests with the keys of a company, or with the tokens of a partner. */
   of: Owner['kind']
   requests: RequestEntry[]
   next: string | null
-  /** Minutes of which some requests are only counted. */
+  /** Minutes with too many requests: the log counts the rest of their requests. */
   unlisted: { minute: Date; unlisted: number }[]
   keys: { keyId: number; name: string }[]
-  /** In 24 hours. */
+  /** In the last 24 hours. */
   total: number
   refused: number
 }
@@ -50,7 +50,7 @@ export type { StatusClass } from '../../../domain/request-log/request-log.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-/** The last day: of the keys of a company, or, where a partner chose none, of its own tokens. */
+/** Requests of the last day: with the keys of a company, or with the partner's own tokens if it chose no company. */
 export const requestLogRoutes =
   ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -111,6 +111,6 @@ const present = (request: ListedRequest) => ({
   tookMs: request.tookMs,
   address: request.address,
   requestId: request.requestId,
-  /** Null: a token of a partner. */
+  /** Null for a token of a partner. */
   key: request.keyId === 0 ? null : { keyId: request.keyId, name: request.keyName ?? '' },
 })

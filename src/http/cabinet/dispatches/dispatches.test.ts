@@ -32,7 +32,7 @@ async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
 const made = (world: World, count = 4, text?: string) =>
   aDispatch(api.sql, numbering, world, someRecipients(count), text === undefined ? {} : { text })
 
-/** As if operators had reported: the counters and the messages move together. */
+/** Sets statuses as receipts of operators do: the counters change together with the messages. */
 async function fail(dispatchId: number, messages: number, errorCode: number, sentAt: Date | null = new Date()) {
   await api.sql`
     update messages set status = 'FAILED', error_code = ${errorCode}, sent_at = ${sentAt}, final_at = now()
@@ -65,7 +65,7 @@ describe('the list', () => {
     expect(idsOf(await list('?from=2020-01-01T00:00:00Z'))).toEqual([second, first])
   })
 
-  test('goes on page by page, there and back', async () => {
+  test('is read in pages, forward and back', async () => {
     const world = await aWorld(api.sql)
     const ids: number[] = []
     for (let i = 0; i < 5; i += 1) ids.unshift(await made(world, 1))
@@ -80,7 +80,7 @@ describe('the list', () => {
     expect([idsOf(middle), middle.hasNewer, middle.hasOlder]).toEqual([ids.slice(2, 4), true, true])
   })
 
-  test('shows a partner all companies or one of them, staff every one, and nobody a foreign one', async () => {
+  test('shows a partner all its companies or one of them, shows staff every company, and shows no foreign company', async () => {
     const world = await aWorld(api.sql)
     const other = await aCompany(api.sql, world.partner, { name: 'Nordwind' })
     const own = await made(world)
@@ -96,7 +96,7 @@ describe('the list', () => {
     expect((await company.browser.ask('GET', `/dispatches?companyId=${other}`)).status).toBe(404)
   })
 
-  test('leaves out the money for people who may not see it', async () => {
+  test('leaves out money for people who may not see it', async () => {
     const world = await aWorld(api.sql)
     const dispatchId = await made(world)
     const estimates = async (role: string) => {
@@ -109,7 +109,7 @@ describe('the list', () => {
     expect(await estimates('sender')).toEqual([true, true])
   })
 
-  test.each(planModes)('reads a page of each company by its index, with %s', async mode => {
+  test.each(planModes)('a page of each company is read by its index, with %s', async mode => {
     const world = await aWorld(api.sql)
     await api.sql`
       insert into dispatches (company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids)
@@ -131,7 +131,7 @@ describe('the list', () => {
 const everyDay = { hours: [10, 11], days: [1, 2, 3, 4, 5, 6, 7], isLocal: true }
 
 describe('a dispatch', () => {
-  test('is shown with its text, sender names, and why it waits', async () => {
+  test('is shown with its text, its sender names, and the reason why it waits', async () => {
     const dispatchId = await made(ours)
     const { browser } = await signedIn(ofCompany(ours.companyId), 'sender')
     const page = async () => (await browser.ask('GET', `/dispatches/${dispatchId}`)).body as DispatchAnswer
@@ -151,7 +151,7 @@ describe('a dispatch', () => {
       { rate: 90, term: 'minute' },
     ],
     [{ useLocalTime: true }, null, null],
-  ])('with %j says when it is sent, and how fast', async (options, sendingHours, limit) => {
+  ])('with %j shows its sending hours and its rate', async (options, sendingHours, limit) => {
     const dispatchId = await made(ours)
     await api.sql`update dispatches set options = ${api.sql.json(options)} where dispatch_id = ${dispatchId}`
     const { browser } = await signedIn(ofCompany(ours.companyId), 'sender')
@@ -182,7 +182,7 @@ describe('a dispatch', () => {
     expect(money).toMatchObject({ charged: 0, released: money!.held })
   })
 
-  test('reads the messages of the dispatch alone for that', async () => {
+  test('reads only the messages of the dispatch for these counts', async () => {
     const dispatchId = await made(ours, 5)
     await made(ours, 200)
     await api.sql`analyze messages`
@@ -200,7 +200,7 @@ describe('a dispatch', () => {
     }
   })
 
-  test.each(['', '/breakdown', '/report'])('of somebody else is unknown: GET %s', async path => {
+  test.each(['', '/breakdown', '/report'])('of another company is unknown: GET %s', async path => {
     const dispatchId = await made(theirs)
     for (const place of [ofCompany(ours.companyId), ofPartner(ours.partner.partnerId)]) {
       const { browser } = await signedIn(place, 'owner')
@@ -209,7 +209,7 @@ describe('a dispatch', () => {
   })
 
   test.each(['start', 'stop', 'again'])(
-    'of somebody else cannot be changed, nor the own one by a viewer: %s',
+    'of another company cannot be changed, and a viewer cannot change an own one: %s',
     async verb => {
       const foreign = await made(theirs)
       const own = await made(ours)
@@ -225,7 +225,7 @@ describe('a dispatch', () => {
 })
 
 describe('sending again', () => {
-  test('makes one dispatch of those that failed, also for two clicks at once', async () => {
+  test('creates one dispatch to the recipients of failed messages, also for two clicks at once', async () => {
     const dispatchId = await made(ours, 6)
     await fail(dispatchId, 2, 603)
     await api.sql`update dispatches set status = 'COMPLETED' where dispatch_id = ${dispatchId}`
@@ -251,7 +251,7 @@ describe('sending again', () => {
 describe('the report', () => {
   const evil = '=HYPERLINK("http://evil.example"),\u0001 <b>&'
 
-  test('as CSV has a line for each message, and formulas are made harmless', async () => {
+  test('as CSV has a line for each message, and no formula that a spreadsheet would calculate', async () => {
     const dispatchId = await made(ours, 3, evil)
     const { raw } = await signedIn(ofCompany(ours.companyId), 'owner')
     const { body, headers } = await raw(`/dispatches/${dispatchId}/report`)
@@ -262,7 +262,7 @@ describe('the report', () => {
     expect(lines[1]).toContain(`"'=HYPERLINK(""http://evil.example"")`)
   })
 
-  test("is in the reader's language, on the reader's clock", async () => {
+  test("is in the reader's language and time zone", async () => {
     const dispatchId = await made(ours, 3)
     await fail(dispatchId, 1, 603, new Date('2026-11-12T20:30:00Z'))
     await fail(dispatchId, 1, 9999, null)

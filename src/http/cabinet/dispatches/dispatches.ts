@@ -57,23 +57,26 @@ const Report = Type.Object({
 })
 const Repeat = Type.Object({ language: ofReader.language })
 
-/** What the page gets; it imports these types. */
+/** Types of answers, which the page imports. */
 export type ListedDispatch = ReturnType<typeof presentListed>
 export type DispatchesAnswer = {
   items: ListedDispatch[]
   hasNewer: boolean
   hasOlder: boolean
-  /** How many there are of each status; null where they are too many to count. */
+  /** The number of dispatches of each status. Null if there are too many to count. */
   counts: Partial<Record<DispatchStatus, number>> | null
 }
 export type DispatchAnswer = ListedDispatch &
   ReturnType<typeof presentDetails> & {
     waits: ShownReason[]
-    /** How many messages of a started dispatch wait for which hours: by it the page estimates the end. */
+    /**
+     * The number of messages of a started dispatch that wait for each range of hours. The page estimates the end from
+     * it.
+     */
     hours: WaitingShare[]
-    /** On its short links; null for a dispatch without them. */
+    /** Clicks on its short links. Null for a dispatch without short links. */
     clicks: ClicksOfDispatch | null
-    /** The dispatch that was made of those not reached, and the one that this was made of. */
+    /** The dispatch that repeats the failed messages of this one, and the dispatch that this one repeats. */
     again: LinkedDispatch | null
     againOf: LinkedDispatch | null
   }
@@ -81,7 +84,7 @@ export type AgainAnswer = Again
 type LinkedDispatch = { dispatchId: number; name: string }
 export type BreakdownAnswer = ReturnType<typeof presentBreakdown>
 
-/** Dispatches of one company, or of all companies that the viewer looks after. */
+/** Dispatches of one company, or of all companies that the viewer may see. */
 export const dispatchRoutes =
   ({ sql, clock, billingZone, limits, numbering }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -108,7 +111,7 @@ export const dispatchRoutes =
       presentWhole(sql, viewer, await requireWatched(sql, viewer, params.id), clock()),
     )
 
-    /** Reads every message of the dispatch: the page asks when it is opened and when somebody wants it. */
+    /** Reads every message of the dispatch. The page therefore requests it only when it opens, and on demand. */
     api.get(
       '/dispatches/:id/breakdown',
       { config: seen, schema: { params: ById } },
@@ -150,7 +153,7 @@ export const dispatchRoutes =
         },
       )
 
-    /** A new dispatch of those whose messages failed; somebody starts it when its price is known. */
+    /** Creates a dispatch to the recipients of failed messages. A person starts it after seeing its price. */
     api.post(
       '/dispatches/:id/again',
       { config: { needs: 'traffic.send' }, schema: { params: ById, querystring: Repeat } },
@@ -170,7 +173,7 @@ export const dispatchRoutes =
 const againWords = { en: ', again', ru: ', повторно' } as const
 const LONGEST_NAME = 255
 
-/** What names it in the list beside the first one. */
+/** The name of the new dispatch, with words at its end that distinguish it from the first dispatch. */
 const nameOfAgain = (name: string, language: keyof typeof againWords) =>
   name.slice(0, LONGEST_NAME - againWords[language].length) + againWords[language]
 
@@ -205,13 +208,13 @@ const presentListed = (dispatch: WatchedDispatch, viewer: Viewer) => ({
   failed: dispatch.failed,
   unsent: dispatch.unsent,
   currency: dispatch.currency,
-  /** Null for people who may not see money. */
+  /** Null for a viewer without the right to see money. */
   estimate: maySeePrices(viewer) ? moneyToNumber(dispatch.priceEstimate) : null,
   createdAt: dispatch.createdAt,
   startAt: dispatch.startAt,
   startedAt: dispatch.startedAt,
   completedAt: dispatch.completedAt,
-  /** Stopped for good: it cannot be started again. */
+  /** A dispatch that is stopped finally and cannot be started again. */
   isEnded: dispatch.endedAt !== null,
 })
 
@@ -260,14 +263,14 @@ const hoursOf = (options: DispatchOptions | null) =>
 const allHours = Array.from({ length: 24 }, (_, hour) => hour)
 const allDays = [1, 2, 3, 4, 5, 6, 7]
 
-/** The most parts in a time. A number in place of the time is that many a minute. */
+/** The limit of parts in an interval. A number instead of the interval is the limit for one minute. */
 function limitOf(options: DispatchOptions | null) {
   const { rate, rateTerm } = options ?? {}
   if (typeof rateTerm === 'number') return { rate: rateTerm, term: 'minute' }
   return rate === undefined || rateTerm === undefined ? null : { rate, term: rateTerm }
 }
 
-/** Gateways have names that concern staff alone. */
+/** Only staff see the names of gateways. */
 type ShownReason =
   | Exclude<WaitReason, { kind: 'gateways' | 'limit' }>
   | { kind: 'gateways'; channelType: ChannelType; gateways: string[] }
@@ -281,7 +284,7 @@ function presentReason(reason: WaitReason, { kind }: Viewer): ShownReason {
 }
 
 type OfOperator = {
-  /** Null: any other operator, or a number that is none. */
+  /** Null for other operators, and for an invalid number. */
   operator: Brand | null
   waiting: number
   sent: number
@@ -324,7 +327,7 @@ function reasonsOf(shares: Share[]) {
   return reasons.sort((a, b) => b.messages - a.messages)
 }
 
-/** A dispatch that is not started holds nothing for what waits. */
+/** A dispatch that is not started holds no money for waiting messages. */
 function moneyOf(shares: Share[], { status, currency, priceEstimate }: Dispatch) {
   const sum = (of: Share['status'][], amount: (share: Share) => Money) =>
     moneyToNumber(shares.filter(share => of.includes(share.status)).reduce((total, share) => total + amount(share), 0n))

@@ -54,8 +54,8 @@ const reservedOf = async () => {
   return row!.reserved
 }
 
-describe('what can be chosen', () => {
-  test('names with the state of each registration and the price of a part, and the budget', async () => {
+describe('the choices', () => {
+  test('are names with the state of each registration and the price of a part, and the budget', async () => {
     const browser = await signedIn(ofCompany(companyId), 'owner')
     const offer = (await browser.ask('GET', '/new-dispatch')).body as OfferAnswer
     expect(offer.company).toEqual({ companyId, name: 'Romashka', currency: 'RUB' })
@@ -68,14 +68,14 @@ describe('what can be chosen', () => {
     expect(offer.budget).toMatchObject({ budget: '1000.0000' })
   })
 
-  test('without the budget for people who may not see money', async () => {
+  test('do not show the budget to people who may not see money', async () => {
     const browser = await signedIn(ofCompany(companyId), 'sender')
     expect((await browser.ask('GET', '/new-dispatch')).body.budget).toBeNull()
   })
 })
 
 describe('the check', () => {
-  test('says what the recipients would cost by operator and which are refused, and stores nothing', async () => {
+  test('returns the price of the recipients by operator and the refused recipients, and stores nothing', async () => {
     const browser = await signedIn(ofCompany(companyId), 'sender')
     await addToBlacklist(api.sql, companyId, '79160000009', undefined)
     const recipients = [...two, to('79160000009'), to('70990000000'), to(numberOf.TELE2)]
@@ -93,7 +93,7 @@ describe('the check', () => {
     expect(await api.sql`select count(*) from dispatches`).toEqual(before)
   })
 
-  test('of a cascade says what the first step costs, which the start holds, and what the others add at most', async () => {
+  test('of a cascade returns the price of the first step, which the start holds, and the highest price of the others', async () => {
     const browser = await signedIn(ofCompany(companyId), 'sender')
     await anApprovedSender(api.sql, companyId, { channelType: 'VIBER' })
     const { name, senderName, text } = form
@@ -122,7 +122,7 @@ describe('the check', () => {
 })
 
 describe('a dispatch', () => {
-  test('holds after the start exactly the price that the check said', async () => {
+  test('holds after the start exactly the price of the check', async () => {
     const browser = await signedIn(ofCompany(companyId), 'sender')
     const trial = (await browser.ask('POST', '/new-dispatch/check', { dispatch: form, recipients: two })).body
     const checked = (trial as TrialAnswer).byBrand.reduce((sum, { price }) => sum + money(price), 0n)
@@ -136,11 +136,11 @@ describe('a dispatch', () => {
     expect((await start('0.0001')).body.error.msg).toBe('price: the dispatch costs another amount now')
     expect((await start(draft.price)).status).toBe(200)
     expect((await reservedOf()) - before).toBe(checked)
-    expect((await start(draft.price)).status).toBe(200) // asked again after a lost answer
+    expect((await start(draft.price)).status).toBe(200) // the request repeats after a lost answer
     expect((await reservedOf()) - before).toBe(checked)
   })
 
-  test('takes a repeated request once, and no recipients at another place than the next; the audit log has them once', async () => {
+  test('applies a repeated request once, and refuses recipients out of order; the audit log has the upload once', async () => {
     const browser = await signedIn(ofCompany(companyId), 'sender')
     const { dispatchId } = await aDraft(browser)
     await add(browser, dispatchId, 0, two, 'same')
@@ -156,7 +156,7 @@ describe('a dispatch', () => {
     expect(entries).toEqual([{ after: { recipients: 4 } }])
   })
 
-  test('needs a key for everything that creates', async () => {
+  test('requires an idempotency key for each request that creates', async () => {
     const browser = await signedIn(ofCompany(companyId), 'sender')
     expect((await browser.ask('POST', '/new-dispatch', form)).status).toBe(400)
   })
@@ -175,7 +175,7 @@ describe.each(routes)('%s %s', (method, path, body) => {
   const ask = (browser: CabinetBrowser, company?: number) =>
     browser.ask(method, `${path}${company === undefined ? '' : `?companyId=${company}`}`, body, withKey())
 
-  test('is closed to everybody who may not send', async () => {
+  test('is closed to people who may not send', async () => {
     for (const [place, role] of [
       [ofCompany(companyId), 'viewer'],
       [ofCompany(companyId), 'finance'],
@@ -186,12 +186,12 @@ describe.each(routes)('%s %s', (method, path, body) => {
       expect([role, (await ask(await signedIn(place, role), companyId)).status]).toEqual([role, 403])
   })
 
-  test('knows no company of others', async () => {
+  test('does not find a foreign company', async () => {
     expect((await ask(await signedIn(ofCompany(companyId), 'owner'), foreignCompany)).status).toBe(404)
     expect((await ask(await signedIn(ofPartner(partner.partnerId), 'manager'), foreignCompany)).status).toBe(404)
   })
 
-  test('asks partners and staff for a company', async () => {
+  test('requires a company from partners and staff', async () => {
     expect((await ask(await signedIn(ofPartner(partner.partnerId), 'manager'))).status).toBe(400)
   })
 })

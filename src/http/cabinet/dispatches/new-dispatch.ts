@@ -30,7 +30,7 @@ import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { KeyHeader, onceOf } from '../idempotency-key.ts'
 
-/** How many recipients the page sends at once. */
+/** The number of recipients of one request. */
 const MOST_AT_ONCE = 10_000
 const MOST_SUBSTITUTIONS = 100
 
@@ -51,7 +51,10 @@ const Recipients = Type.Unsafe<Recipient[]>(
   ),
 )
 const Trial = Type.Object({ dispatch: NewDispatchBody, recipients: Recipients })
-/** `total` is how many the whole upload adds: the audit log has one entry for it, written with the first request. */
+/**
+ * `total` is the number of recipients of the whole upload. The audit log has one entry for the upload, written with the
+ * first request.
+ */
 const Addition = Type.Object({
   from: Type.Integer({ minimum: 0 }),
   total: Type.Integer({ minimum: 1 }),
@@ -59,14 +62,14 @@ const Addition = Type.Object({
 })
 const Start = Type.Object({ price: Type.String({ pattern: '^\\d{1,14}\\.\\d{4}$' }) })
 
-/** What the page asks and gets; it imports these types. Amounts are decimals with four places. */
+/** Types of requests and answers, which the page imports. Amounts are decimals with four places. */
 export type DispatchForm = Type.Static<typeof NewDispatchBody>
 export type Registration = {
   brand: Brand
   isInternational: boolean
   status: SenderStatus
   isUsable: boolean
-  /** Of advertising; a text that fits an approved template may cost another amount. */
+  /** The price of advertising. A text that fits an approved template may have another price. */
   partPrice: string | null
 }
 export type OfferedName = { channelType: ClientChannel; senderName: string; registrations: Registration[] }
@@ -87,13 +90,16 @@ export type BudgetAnswer = {
 export type OfferAnswer = {
   company: { companyId: number; name: string; currency: string }
   names: OfferedName[]
-  /** What a part costs under the name that needs no registration, by operator; null stands for all others. */
+  /** The price of a part by operator under the common sender name. The operator null stands for all other operators. */
   shared: { senderName: string; prices: { brand: Brand | null; partPrice: string }[] }
   channelPrices: Partial<Record<ClientChannel, string>>
-  /** The most parts a second that the limits of the company and of the gateways allow; none where no limit is known. */
+  /**
+   * The parts per second that the limits of the company and of its gateways allow. A channel without a known limit is
+   * missing.
+   */
   speeds: Partial<Record<ClientChannel, number>>
   templates: OfferedTemplate[]
-  /** Only for people who may see money. */
+  /** Only for a viewer with the right to see money. */
   budget: BudgetAnswer | null
 }
 export type TrialAnswer = Omit<ClientTrial, 'byBrand' | 'laterPrice'> & {
@@ -109,8 +115,8 @@ export type DraftAnswer = {
 }
 
 /**
- * A new dispatch, step by step: what can be chosen, what the recipients would come to, and then the dispatch itself,
- * which is created, filled in requests of 10,000 recipients, and started.
+ * A new dispatch, step by step. The page asks for the choices and for the price of the recipients. Then it creates the
+ * dispatch, adds recipients in requests of 10,000, and starts it.
  */
 export const newDispatchRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
@@ -209,7 +215,9 @@ export const newDispatchRoutes =
       },
     )
 
-    /** Holds exactly the price that the person saw, or does not start. Whoever asks again finds it started. */
+    /**
+     * Holds exactly the price that the person saw, or does not start. A repeated request finds the dispatch started.
+     */
     api.post(
       '/new-dispatch/:dispatchId/start',
       { config: needs, schema: { querystring: OfCompany, params: ByDispatch, body: Start } },
@@ -229,7 +237,7 @@ export const newDispatchRoutes =
     )
   }
 
-// What can be chosen ---------------------------------------------------------------------------------------------------
+// Choices -------------------------------------------------------------------------------------------------------------
 
 const MOST_NAMES = 1000
 const MOST_TEMPLATES = 200
@@ -274,13 +282,13 @@ function speedsOf({ partsPerSecond }: Company, gateways: Gateway[]): OfferAnswer
   return Object.fromEntries(known.filter(([, speed]) => speed !== undefined))
 }
 
-/** Null when one of them has no limit, or there is none. */
+/** Null if a gateway has no limit, or if there is no gateway. */
 function sumOfRates(gateways: Gateway[]): number | null {
   const rates = gateways.map(({ partsPerSecond }) => partsPerSecond)
   return rates.length === 0 || rates.includes(null) ? null : rates.reduce((sum: number, rate) => sum + rate!, 0)
 }
 
-/** Names that were refused for good are not offered. */
+/** Leaves out names that were finally refused. */
 function namesOf(senders: Sender[], prices: PriceBook): OfferedName[] {
   const offered = senders.filter(({ status }) => status !== 'DENIED' && status !== 'CLOSED')
   const byName = Map.groupBy(offered, ({ channelType, senderName }) => `${channelType} ${senderName}`)
@@ -328,7 +336,7 @@ function presentBudget(account: Account, month: string): BudgetAnswer {
   }
 }
 
-/** What a dispatch may cost at most: by the budget, by the balance of a prepaid company, or by both. */
+/** The highest price that a dispatch may have: by the budget, by the balance of a prepaid company, or by both. */
 function freeIn({ budget, spent, reserved, billing, balance }: Account): Money | null {
   const ofBudget = budget === null ? null : budget - spent - reserved
   const ofBalance = billing === 'PREPAID' ? balance - reserved : null

@@ -30,7 +30,7 @@ async function anOwner() {
 
 const numbersOf = ({ items }: BlacklistAnswer) => items.map(({ msisdn }) => msisdn)
 
-test('a number is added as people write it, found by its beginning, and taken out', async () => {
+test('a number is added in the form that people write, found by its first digits, and removed', async () => {
   const { browser, list } = await anOwner()
   const added = await browser.ask('POST', '/blacklist', { msisdn: '8 (916) 000-00-61', comment: ' Asked by mail ' })
   expect([added.status, added.body]).toEqual([201, { msisdn: '79160000061', isNew: true }])
@@ -52,10 +52,10 @@ test('a number is added as people write it, found by its beginning, and taken ou
   expect((await browser.ask('DELETE', '/blacklist/79160000061')).status).toBe(204)
   expect((await browser.ask('DELETE', '/blacklist/79160000061')).status).toBe(404)
   expect(numbersOf(await list())).toEqual(['84903000001'])
-  expect((await browser.ask('POST', '/blacklist', { msisdn: 'nobody' })).status).toBe(400)
+  expect((await browser.ask('POST', '/blacklist', { msisdn: 'no number' })).status).toBe(400)
 })
 
-test('a piece of a file is added once however often it is sent, and says which lines are no numbers', async () => {
+test('a repeated piece of a file is added once, and the answer names the lines that are no numbers', async () => {
   const { companyId, browser, list } = await anOwner()
   await addToBlacklist(api.sql, companyId, '79160000061', 'Knew it', 'API')
   const numbers = ['79160000061', '+7 916 000-00-62', 'Anna', '9160000063', '79160000063']
@@ -76,7 +76,7 @@ test('a piece of a file is added once however often it is sent, and says which l
   expect((await browser.ask('POST', '/blacklist/import', { numbers: many })).status).toBe(400)
 })
 
-test('pages go on where the last one ended, though a whole file has the same moment', async () => {
+test('each page continues after the previous one, also if all numbers of a file have the same moment', async () => {
   const { browser, list } = await anOwner()
   const numbers = Array.from({ length: 7 }, (_, i) => `7916000010${i}`)
   await browser.ask('POST', '/blacklist/import', { numbers })
@@ -136,7 +136,7 @@ test('a page of a large list is read by an index', async () => {
   }
 })
 
-describe('who may', () => {
+describe('rights', () => {
   const asks = (companyId: number) =>
     [
       ['GET', `/blacklist?companyId=${companyId}`],

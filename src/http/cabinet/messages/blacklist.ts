@@ -28,14 +28,14 @@ import { clockIn, reportTypes } from '../reports/report.ts'
 import { ofReader, refuseUnknownZone, reportWordsOf } from '../reports/report-words.ts'
 
 const EXPORTS_OF_PERSON = 1
-/** Of one request of an import. */
+/** The limit of numbers in one request of an import. */
 const MOST_NUMBERS = 10_000
 
 const List = Type.Object({
   companyId: Type.Optional(Id),
-  /** A number or its beginning. */
+  /** A number or its first digits. */
   q: Defaulted(Type.String({ maxLength: 64, default: '' })),
-  /** The `next` of the page before. */
+  /** The `next` of the previous page of the list. */
   after: Type.Optional(Type.String({ pattern: '^\\d{1,16}-\\d{1,32}$' })),
   perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
 })
@@ -45,28 +45,28 @@ const NewEntry = Type.Object({ msisdn: Written, comment: Comment })
 const Import = Type.Object({
   numbers: Type.Array(Written, { minItems: 1, maxItems: MOST_NUMBERS }),
   comment: Comment,
-  /** For the audit log. */
+  /** The file, for the audit log. */
   fileName: Type.Optional(Type.String({ maxLength: 255 })),
 })
 const Export = Type.Object({ ...OfCompany.properties, ...ofReader })
 const ByNumber = Type.Object({ msisdn: Type.String({ pattern: '^\\d{5,15}$' }) })
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type NewBlacklistEntry = Type.Static<typeof NewEntry>
 export type BlacklistImport = Type.Static<typeof Import>
 export type ListedNumber = ReturnType<typeof present>
 export type BlacklistAnswer = {
   items: ListedNumber[]
   next: string | null
-  /** How many there are in all; with `isMore`, more than so many. */
+  /** The number of entries. With `isMore` there are more, and counting stopped. */
   total: number
   isMore: boolean
 }
 export type AddedAnswer = { msisdn: string; isNew: boolean }
-/** `refused`: places in the list that are no numbers. */
+/** `refused`: the positions of invalid numbers in the request. */
 export type ImportAnswer = { added: number; alreadyThere: number; refused: number[] }
 
-/** Numbers that the company must not write to. */
+/** Numbers to which the company must not send. */
 export const blacklistRoutes =
   ({ sql, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -114,7 +114,9 @@ export const blacklistRoutes =
       },
     )
 
-    /** One piece of a file. It can be sent again: what is there already stays as it is. */
+    /**
+     * Adds one piece of a file. The page may repeat the request: numbers that are already in the list stay as they are.
+     */
     api.post(
       '/blacklist/import',
       { config: changed, schema: { querystring: OfCompany, body: Import } },
@@ -163,7 +165,7 @@ export const blacklistRoutes =
     )
   }
 
-/** Digits with the country code first, as far as they are typed; undefined without any. */
+/** The digits typed so far, with the country code first. Undefined without digits. */
 function beginningIn(typed: string): string | undefined {
   const digits = typed.replaceAll(/\D/g, '')
   if (digits === '') return undefined
@@ -192,7 +194,7 @@ function exportOf(sql: Sql, companyId: number, language: Language, zone: string)
 
 const present = ({ msisdn, comment, source, createdAt }: BlacklistEntry) => ({
   msisdn,
-  /** That of a stop word says what `source` says. */
+  /** Null for the standard comment of a stop word, because `source` says the same. */
   comment: source === 'STOP' && comment === ASKED ? null : comment,
   source,
   createdAt,

@@ -29,7 +29,7 @@ async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
   return browser
 }
 
-/** A company that is written to under two names, and its owner. */
+/** A company that receives messages under two names, and its owner. */
 async function aWrittenTo() {
   const companyId = await aCompany(api.sql, partner)
   await setSwitches(api.sql, companyId, { inbound: true })
@@ -57,17 +57,22 @@ const aRule = (senderNames: string[], center: string, callbackUrl = 'https://sho
 
 const textsOf = ({ items }: InboundAnswer) => items.map(({ text }) => text)
 
-describe('what people wrote', () => {
-  test('shows the newest first, with rule and center, and what a stop word did', async () => {
+describe('inbound messages', () => {
+  test('are shown with the newest first, with rule, center and the effect of a stop word', async () => {
     const { companyId, browser, help, list, write } = await aWrittenTo()
-    const rule = (await browser.ask('POST', '/inbound/rules', aRule([help], 'Desk'))).body as InboundRuleRow
+    const rule = (await browser.ask('POST', '/inbound/rules', aRule([help], 'Support'))).body as InboundRuleRow
     await write(anna, 'When do you open?')
     await write(boris, ' stop ')
     await write(anna, 'My order is late', help)
     const answer = await list()
     expect(textsOf(answer)).toEqual(['My order is late', ' stop ', 'When do you open?'])
     expect(answer).toMatchObject({ isOn: true, by: 'index', older: null, cutAt: null })
-    expect(answer.items[0]).toMatchObject({ centerName: 'Desk', ruleId: rule.ruleId, isRuleThere: true, isStop: false })
+    expect(answer.items[0]).toMatchObject({
+      centerName: 'Support',
+      ruleId: rule.ruleId,
+      isRuleThere: true,
+      isStop: false,
+    })
     expect(answer.items[1]).toMatchObject({ centerName: 'Default', ruleId: null, isStop: true, isBlacklisted: true })
     await browser.ask('DELETE', `/blacklist/${boris}`)
     await browser.ask('DELETE', `/inbound/rules/${rule.ruleId}`)
@@ -75,11 +80,11 @@ describe('what people wrote', () => {
     expect(later.items[0]).toMatchObject({ ruleId: rule.ruleId, isRuleThere: false })
     expect(later.items[1]).toMatchObject({ isStop: true, isBlacklisted: false })
 
-    const desk = await centerCalled(api.sql, companyId, 'Desk')
-    expect(textsOf(await list(`?center=${desk.centerId}`))).toEqual(['My order is late'])
+    const support = await centerCalled(api.sql, companyId, 'Support')
+    expect(textsOf(await list(`?center=${support.centerId}`))).toEqual(['My order is late'])
   })
 
-  test('finds a number at any time, and words within a period, by default the last day', async () => {
+  test('are found by number at any time, and by words within a period, by default the last day', async () => {
     const { companyId, list, write } = await aWrittenTo()
     const { centerId } = await defaultCenter(api.sql, companyId)
     const old = new Date(Date.now() - 3 * 24 * 3600_000)
@@ -99,7 +104,7 @@ describe('what people wrote', () => {
     expect(textsOf(await list('?to=2020-01-01T00:00:00Z'))).toEqual([])
   })
 
-  test('goes on page by page, also through thousands of messages that do not fit', async () => {
+  test('are read in pages, also through thousands of messages that the search does not match', async () => {
     const { companyId, list } = await aWrittenTo()
     const { centerId } = await defaultCenter(api.sql, companyId)
     await api.sql`
@@ -132,7 +137,7 @@ describe('what people wrote', () => {
     expect(read).toEqual({ table: 'inbound_messages', index: 'inbound_messages_by_destination', rows: 1 })
   })
 
-  test('the report has what the list finds, and no cell that a spreadsheet would calculate', async () => {
+  test('the report has the messages of the list, and no cell that a spreadsheet would calculate', async () => {
     const { browser, write } = await aWrittenTo()
     await write(anna, '=1+1')
     await write(boris, 'Hello')
@@ -151,17 +156,17 @@ describe('what people wrote', () => {
 })
 
 describe('rules and centers', () => {
-  test('the tester says where a message would go, as it then does, and why other rules did not take it', async () => {
+  test('the tester names the center that a message then gets, and why other rules did not match', async () => {
     const { browser, shop, help, trial, write, list } = await aWrittenTo()
     const add = async (...rule: Parameters<typeof aRule>) =>
       ((await browser.ask('POST', '/inbound/rules', aRule(...rule))).body as InboundRuleRow).ruleId
     const everything = await add([], 'Hall')
-    const forHelp = await add([help], 'Desk', 'https://anna:secret@shop.example/desk')
+    const forHelp = await add([help], 'Support', 'https://anna:secret@shop.example/support')
     const second = await add([help, shop], 'Second')
 
     const found = await trial(help, { from: anna, text: 'Stop' })
-    expect(found).toMatchObject({ hindrance: null, isStop: true, isBlacklisted: false, center: { name: 'Desk' } })
-    expect(found.rule).toMatchObject({ ruleId: forHelp, callbackUrl: 'https://anna:***@shop.example/desk' })
+    expect(found).toMatchObject({ hindrance: null, isStop: true, isBlacklisted: false, center: { name: 'Support' } })
+    expect(found.rule).toMatchObject({ ruleId: forHelp, callbackUrl: 'https://anna:***@shop.example/support' })
     expect(found.others.map(({ rule, verdict }) => [rule.ruleId, verdict])).toEqual([
       [second, 'later'],
       [everything, 'later'],
@@ -170,10 +175,10 @@ describe('rules and centers', () => {
     expect([ofShop.rule?.ruleId, ofShop.others.map(({ verdict }) => verdict)]).toEqual([second, ['names', 'later']])
     await write(anna, 'Hello', help)
     await write(anna, 'Hello', shop)
-    expect((await list()).items.map(({ centerName }) => centerName)).toEqual(['Second', 'Desk'])
+    expect((await list()).items.map(({ centerName }) => centerName)).toEqual(['Second', 'Support'])
   })
 
-  test('the tester says why a message would not be kept', async () => {
+  test('the tester says why a message would not be stored', async () => {
     const { companyId, trial, shop } = await aWrittenTo()
     await aSender(api.sql, companyId, { channelType: 'WHATSAPP', senderName: 'Not yet' })
     expect(await trial('Not yet')).toMatchObject({ hindrance: 'name', center: { name: 'Default' }, rule: null })
@@ -182,17 +187,17 @@ describe('rules and centers', () => {
     expect(await trial(shop)).toMatchObject({ hindrance: 'switch' })
   })
 
-  test('a rule is changed at its place; a change that somebody else has not seen is refused', async () => {
+  test('a changed rule keeps its position; a change based on an old version is refused', async () => {
     const { browser, shop, help, rules } = await aWrittenTo()
     const secret = 'https://anna:secret@shop.example/inbound'
-    const rule = (await browser.ask('POST', '/inbound/rules', aRule([shop], 'Desk', secret))).body as InboundRuleRow
+    const rule = (await browser.ask('POST', '/inbound/rules', aRule([shop], 'Support', secret))).body as InboundRuleRow
     await browser.ask('POST', '/inbound/rules', aRule([help], 'Hall'))
     const { senderNames, centerId, callbackUrl } = rule
     const seen = { senderNames, centerId, callbackUrl }
     const change = (given: object) => browser.ask('PATCH', `/inbound/rules/${rule.ruleId}`, { seen, ...given })
     expect((await change({ senderNames: [shop, help] })).body).toMatchObject({
       senderNames: [shop, help],
-      centerName: 'Desk',
+      centerName: 'Support',
     })
     const [kept] = await api.sql`select callback_url as url from inbound_rules where rule_id = ${rule.ruleId}`
     expect(kept!.url).toBe(secret)
@@ -200,30 +205,30 @@ describe('rules and centers', () => {
     expect([late.status, late.body.error.msg]).toEqual([400, expect.stringMatching(/^Somebody else changed this/)])
     expect((await rules()).rules.map(({ ruleId, centerName }) => [ruleId, centerName])[0]).toEqual([
       rule.ruleId,
-      'Desk',
+      'Support',
     ])
-    expect((await browser.ask('POST', '/inbound/rules', aRule(['Foreign'], 'Desk'))).status).toBe(400)
-    expect((await browser.ask('POST', '/inbound/rules', aRule([], 'Desk', 'ftp://x'))).status).toBe(400)
+    expect((await browser.ask('POST', '/inbound/rules', aRule(['Foreign'], 'Support'))).status).toBe(400)
+    expect((await browser.ask('POST', '/inbound/rules', aRule([], 'Support', 'ftp://x'))).status).toBe(400)
   })
 
-  test('a center is added once, and becomes the default unless somebody else moved it before', async () => {
+  test('a center is added once, and becomes the default unless another person changed the default before', async () => {
     const { browser, rules } = await aWrittenTo()
     const [first] = (await rules()).centers
-    const desk = (await browser.ask('POST', '/inbound/centers', { name: ' Desk ' })).body
-    expect(desk).toMatchObject({ name: 'Desk', isDefault: false })
-    expect((await browser.ask('POST', '/inbound/centers', { name: 'Desk' })).status).toBe(400)
+    const support = (await browser.ask('POST', '/inbound/centers', { name: ' Support ' })).body
+    expect(support).toMatchObject({ name: 'Support', isDefault: false })
+    expect((await browser.ask('POST', '/inbound/centers', { name: 'Support' })).status).toBe(400)
     const move = (centerId: number, seen: number) => browser.ask('PUT', '/inbound/centers/default', { centerId, seen })
-    expect((await move(desk.centerId, first!.centerId)).body).toMatchObject({ name: 'Desk', isDefault: true })
+    expect((await move(support.centerId, first!.centerId)).body).toMatchObject({ name: 'Support', isDefault: true })
     expect((await move(first!.centerId, first!.centerId)).status).toBe(400)
-    expect((await move(99_999_999, desk.centerId)).status).toBe(404)
+    expect((await move(99_999_999, support.centerId)).status).toBe(404)
     expect((await rules()).centers.map(({ name, isDefault }) => [name, isDefault])).toEqual([
       ['Default', false],
-      ['Desk', true],
+      ['Support', true],
     ])
   })
 })
 
-describe('who may', () => {
+describe('rights', () => {
   const asks = (companyId: number, ruleId: number) => {
     const seen = { senderNames: [], centerId: 1, callbackUrl: '' }
     const of = `?companyId=${companyId}`
@@ -231,7 +236,7 @@ describe('who may', () => {
       ['traffic.see', 'GET', `/inbound${of}`],
       ['settings.see', 'GET', `/inbound/rules${of}`],
       ['settings.see', 'GET', `/inbound/trial${of}&channel=SMS&name=Shop`],
-      ['settings.change', 'POST', `/inbound/rules${of}`, aRule([], 'Desk')],
+      ['settings.change', 'POST', `/inbound/rules${of}`, aRule([], 'Support')],
       ['settings.change', 'PATCH', `/inbound/rules/${ruleId}${of}`, { seen }],
       ['settings.change', 'DELETE', `/inbound/rules/${ruleId}${of}`],
       ['settings.change', 'POST', `/inbound/centers${of}`, { name: 'New' }],

@@ -70,7 +70,7 @@ const NewRule = Type.Object({
   callbackUrl: Url,
 })
 const RuleChange = Type.Object({
-  /** As the person saw the rule: another person's newer change is not overwritten. */
+  /** The rule that the person saw. If another person changed it meanwhile, the change is refused. */
   seen: Type.Object({ senderNames: Names, centerId: Id, callbackUrl: Type.String({ maxLength: 2100 }) }),
   senderNames: Type.Optional(Names),
   center: Type.Optional(Center),
@@ -87,13 +87,13 @@ const Trial = Type.Object({
   text: Defaulted(Type.String({ maxLength: 1000, default: '' })),
 })
 
-/** What the pages ask and get; they import these types. */
+/** Types of requests and answers, which the pages import. */
 export type InboundMessageRow = ReturnType<typeof present> & { isBlacklisted: boolean }
 export type InboundAnswer = Omit<InboundPage, 'items'> & {
   items: InboundMessageRow[]
-  /** Whether messages to this company are kept; staff switch it on. */
+  /** True if the service stores messages to this company. Staff switch it on. */
   isOn: boolean
-  /** For the filter. */
+  /** The choices of the filter. */
   centers: CenterRow[]
 }
 export type NewInboundRule = Type.Static<typeof NewRule>
@@ -102,23 +102,23 @@ export type InboundRuleRow = ReturnType<typeof presentRule>
 export type CenterRow = { centerId: number; name: string; isDefault: boolean }
 export type RulesAnswer = {
   isOn: boolean
-  /** In the order in which they are tried. */
+  /** In the order in which the service applies them. */
   rules: InboundRuleRow[]
   centers: CenterRow[]
-  /** Names of the company that can be written to, now or when they are approved. */
+  /** Names of the company that can receive messages, now or after their approval. */
   names: { channelType: InboundChannel; senderName: string }[]
 }
 export type TrialAnswer = {
   hindrance: Hindrance | null
   isStop: boolean
-  /** Only where a number was given. */
+  /** Only if the request has a number. */
   isBlacklisted: boolean | null
   center: CenterRow | null
   rule: InboundRuleRow | null
   others: { rule: InboundRuleRow; verdict: Exclude<Verdict, 'taken'> }[]
 }
 
-/** What people wrote to the company, the rules for it, and the centers that it belongs to. */
+/** Inbound messages of the company, their rules, and the traffic centers of the rules. */
 export const inboundRoutes =
   ({ sql, clock, billingZone, limits, stopWords }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -235,7 +235,7 @@ export const inboundRoutes =
       },
     )
 
-    /** `seen` is the default that the person saw. */
+    /** `seen` is the default center that the person saw. */
     api.put(
       '/inbound/centers/default',
       { config: changed, schema: { querystring: OfCompany, body: NewDefault } },
@@ -255,7 +255,7 @@ export const inboundRoutes =
       },
     )
 
-    /** Which center would this message go to? Nothing is kept or told. */
+    /** Tells the center of a message. It stores nothing and sends no callback. */
     api.get(
       '/inbound/trial',
       { config: seen, schema: { querystring: Trial } },
@@ -331,7 +331,7 @@ const fieldsOf = (rule: ListedRule) => ({
   callbackUrl: shown(rule.callbackUrl),
 })
 
-/** An address may carry a password. */
+/** An address may contain a password. */
 const shown = (url: string | null) => (url === null ? null : withoutPassword(url))
 
 const presentRule = (rule: ListedRule) => ({

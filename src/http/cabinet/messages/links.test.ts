@@ -25,7 +25,7 @@ async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
   return { browser, list }
 }
 
-/** Links to these targets, the last the newest. */
+/** Creates links to these targets. The last one is the newest. */
 async function linked(companyId: number, urls: string[], uuids = uuid7Batch(new Date(), urls.length)) {
   const links = urls.map((url, i) => ({
     code: `code${companyId}x${uuids[i]!.slice(-4)}x${i}`,
@@ -38,7 +38,7 @@ async function linked(companyId: number, urls: string[], uuids = uuid7Batch(new 
 const follow = (code: string, now = new Date()) => followLink(api.sql, code, { base: 'http://localhost/s', now })
 const urlsOf = ({ items }: LinksAnswer) => items.map(({ url }) => url)
 
-test('shows the newest first, with message, dispatch and clicks, and finds by code, short link, host and dispatch', async () => {
+test('the newest is first, with message, dispatch and clicks; the search takes a code, a short link, a host or a dispatch', async () => {
   const { companyId } = world
   const dispatchId = await aDispatch(api.sql, await loadNumbering(api.sql), world, someRecipients(2))
   const sent = await api.sql`select uuid, destination from messages where dispatch_id = ${dispatchId} order by uuid`
@@ -72,7 +72,7 @@ test('shows the newest first, with message, dispatch and clicks, and finds by co
   expect([one.clicks, one.days.length, one.days.at(-1)!.clicks]).toEqual([2, 30, 2])
 })
 
-test('clicks of the company by day are those of its links, also of links that are forgotten since', async () => {
+test('clicks of the company by day include all its links, also links that were deleted since', async () => {
   const { companyId } = await aWorld(api.sql)
   const [link] = await linked(companyId, ['https://shop.example'])
   const day = (back: number) => new Date(Date.now() - back * 24 * 3600_000)
@@ -94,7 +94,7 @@ test('clicks of the company by day are those of its links, also of links that ar
   expect(await api.sql`select from link_hours where company_id = ${companyId} and hour < ${day(35)}`).toHaveLength(0)
 })
 
-test('clicks are summed by dispatch, a recipient who clicks several times is counted once', async () => {
+test('clicks are summed by dispatch; a recipient who clicks several times is counted once', async () => {
   const { companyId } = world
   const numbering = await loadNumbering(api.sql)
   const [older, newer] = [
@@ -120,7 +120,7 @@ test('clicks are summed by dispatch, a recipient who clicks several times is cou
   expect((await browser.ask('GET', `/dispatches/${older}`)).body.clicks).toEqual({ clicks: 7, people: 2 })
 })
 
-test('goes on page by page through thousands of links that do not fit, each statement by an index', async () => {
+test('pages through thousands of links that the search does not match are read by an index', async () => {
   const { companyId } = await aWorld(api.sql)
   const urls = Array.from({ length: 9001 }, (_, i) =>
     i % 3000 === 0 ? `https://rare.example/${i}` : 'https://often.example',
@@ -150,7 +150,7 @@ test('goes on page by page through thousands of links that do not fit, each stat
     }
 })
 
-describe('who may', () => {
+describe('rights', () => {
   test("another company's links are not found", async () => {
     const [link] = await linked(theirs.companyId, ['https://theirs.example'])
     const people = [

@@ -23,7 +23,7 @@ const List = Type.Object({
   companyId: Type.Optional(Id),
   q: Defaulted(Type.String({ maxLength: 200, default: '' })),
   dispatch: Type.Optional(Id),
-  /** The `older` of the page before. */
+  /** The `older` of the previous page of the list. */
   before: Type.Optional(Type.String({ pattern: PLACE })),
   perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
 })
@@ -31,7 +31,7 @@ const ByCode = Type.Object({ code: Type.String({ pattern: '^[0-9A-Za-z]{1,32}$' 
 
 const OfDispatches = Type.Object({
   companyId: Type.Optional(Id),
-  /** The `older` of the page before. */
+  /** The `older` of the previous page of the list. */
   before: Type.Optional(Id),
 })
 const DISPATCHES_OF_PAGE = 10
@@ -39,7 +39,7 @@ const DISPATCHES_OF_PAGE = 10
 const DAY_MS = 24 * 3600_000
 const DAYS = 30
 
-/** What the page gets; it imports these types. */
+/** Types of answers, which the page imports. */
 export type LinkRow = ReturnType<ReturnType<typeof presenter>>
 export type LinksAnswer = { items: LinkRow[]; older: string | null; isCut: boolean }
 /** A day of the billing zone, `2026-11-12`. */
@@ -48,7 +48,7 @@ export type ClicksAnswer = { days: DayOfClicks[] }
 export type ClickedDispatchesAnswer = { items: ClickedDispatch[]; older: number | null }
 export type LinkAnswer = LinkRow & ClicksAnswer
 
-/** The short links of a company and how often they were followed. */
+/** The short links of a company and their clicks. */
 export const linkRoutes =
   ({ sql, clock, billingZone, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -67,7 +67,7 @@ export const linkRoutes =
       },
     )
 
-    /** Of all links of the company, the last 30 days. */
+    /** Clicks on all links of the company in the last 30 days. */
     api.get(
       '/links/clicks',
       { config: seen, schema: { querystring: OfCompany } },
@@ -113,7 +113,7 @@ const placeIn = (text: string): LinkPlace => ({
   code: text.slice(UUID_LENGTH + 1),
 })
 
-/** The last 30 days of the zone, those without a click too. */
+/** The last 30 days of the zone, including days without a click. */
 function daysOf(clicks: { at: Date; clicks: number }[], now: Date, zone: string): DayOfClicks[] {
   const format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' })
   const today = Date.parse(`${format.format(now)}T00:00:00Z`)
@@ -135,10 +135,10 @@ const presenter = (base: string) => (link: ListedLink) => ({
   url: link.url,
   createdAt: link.createdAt,
   clicks: Math.min(link.clicks, MOST_CLICKS),
-  /** It was followed more often than is counted. */
+  /** The link has more clicks than the service counts. */
   isMore: link.clicks > MOST_CLICKS,
   messageUuid: link.messageUuid,
-  /** Null when the message is too old to be shown. */
+  /** Null if the message is too old to be shown. */
   destination: link.destination,
   dispatchId: link.dispatchId,
   dispatchName: link.dispatchName,

@@ -10,7 +10,7 @@ import { type ReportWords, reportWordsOf } from '../reports/report-words.ts'
 type Options = { language: Language; zone: string; hasPrices: boolean; hasCompanies: boolean }
 type Column = { name: string; of(message: SeenMessage): Cell }
 
-/** What a search found, a row for each message. Where the search has more than the file, the last row says so. */
+/** The result of a search, a row for each message. If the file does not have all messages, its last row says so. */
 export function messageReport(pages: AsyncIterable<FoundPage>, options: Options): AsyncGenerator<string> {
   const words = reportWordsOf(options.language)
   const at = clockIn(options.zone)
@@ -40,7 +40,7 @@ const columnsOf = ({ zone, hasPrices, hasCompanies }: Options, words: ReportWord
   { name: words.messageId, of: ({ uuid }) => uuid },
 ]
 
-/** What was charged; of one that is not final yet, what is held for it. */
+/** The charge of the message. While the message is not final, the amount held for it. */
 const priceOf = ({ finalPrice, price }: SeenMessage) => moneyToNumber(finalPrice ?? price)
 
 async function* rowsOf(

@@ -48,7 +48,7 @@ const uuidsOf = ({ items }: MessagesAnswer) => items.map(({ uuid }) => uuid)
 const lifeOf = async (uuid: string, browser = owner) =>
   (await browser.ask('GET', `/messages/${uuid}`)).body as MessageAnswer
 
-describe('the box finds', () => {
+describe('the search finds', () => {
   test.each([
     ['a whole number, however it is written', () => '8 (926) 200-10-14', 'number', () => [sent.undelivered]],
     ['the beginning of a number', () => '+7 926 200', 'period', () => [sent.undelivered]],
@@ -65,7 +65,7 @@ describe('the box finds', () => {
     expect([answer.by, uuidsOf(answer)]).toEqual([by, wanted()])
   })
 
-  test('everything of the last day when it is empty, page by page, the newest first', async () => {
+  test('all messages of the last day if it is empty, in pages, the newest first', async () => {
     const all = [single, sent.sending, sent.sent, sent.undelivered, sent.delivered]
     const first = await find('perPage=3')
     expect([uuidsOf(first), first.older]).toEqual([all.slice(0, 3), all[2]])
@@ -74,7 +74,7 @@ describe('the box finds', () => {
     expect(Date.parse(String(second.to)) - Date.parse(String(second.from))).toBe(24 * 3600_000)
   })
 
-  test('nothing outside of the period, and an id at any time', async () => {
+  test('nothing outside the period, but an id at any time', async () => {
     const past = 'from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z'
     expect(uuidsOf(await find(past))).toEqual([])
     expect(uuidsOf(await find(`q=order-10517`))).toEqual([single])
@@ -86,7 +86,7 @@ describe('the tabs', () => {
   const countsFor = async (browser: CabinetBrowser, query = '') =>
     (await browser.ask('GET', `/messages/counts${query}`)).body.counts as RecentCounts
 
-  test('have counts of the last day, of the companies that the person sees', async () => {
+  test('have counts of the last day for the companies that the viewer sees', async () => {
     expect(await countsFor(owner)).toEqual({ all: 5, failed: 1, waiting: 2, isLeast: false })
     const partner = await signedIn(ofPartner(theirs.partner.partnerId), 'viewer')
     expect(await countsFor(partner)).toEqual({ all: 1, failed: 0, waiting: 1, isLeast: false })
@@ -96,7 +96,7 @@ describe('the tabs', () => {
     expect(await countRecent(api.sql, both, new Date(Date.now() + 2 * 24 * 3600_000))).toMatchObject({ all: 0 })
   })
 
-  test('cost the same with any number of messages', async () => {
+  test('take the same work with any number of messages', async () => {
     const busy = await aWorld(api.sql)
     await api.sql`
       insert into messages (company_id, uuid, price, status, parts, brand_id, destination, text)
@@ -113,11 +113,11 @@ describe('the tabs', () => {
   })
 })
 
-describe('what people wrote', () => {
+describe('the number of inbound messages', () => {
   const incomingFor = async (browser: CabinetBrowser, query: string) =>
     (await browser.ask('GET', `/messages/incoming?${query}`)).body.companies as IncomingAnswer['companies']
 
-  test('is counted by the same number or words, of the companies that the person sees', async () => {
+  test('is counted by the same number or words, for the companies that the viewer sees', async () => {
     const write = async ({ companyId }: World, destination: string, text: string) => {
       const { centerId } = await defaultCenter(api.sql, companyId)
       await api.sql`
@@ -139,7 +139,7 @@ describe('what people wrote', () => {
     expect((await owner.ask('GET', `/messages/incoming?q=1&companyId=${theirs.companyId}`)).status).toBe(404)
   })
 
-  test('is said to be uncounted when counting takes too long', async () => {
+  test('is null if counting takes too long', async () => {
     await api.sql.begin(async tx => {
       await tx`lock table inbound_messages in access exclusive mode`
       expect(await incomingFor(owner, 'q=79262001014')).toBeNull()
@@ -169,28 +169,31 @@ describe('filters', () => {
   })
 })
 
-describe('who sees which messages', () => {
-  test.each(['owner', 'sender', 'finance', 'viewer'])('a company %s sees those of the own company', async role => {
-    const browser = await signedIn(ofCompany(ours.companyId), role)
-    expect(uuidsOf(await find('', browser))).not.toContain(foreign)
-    expect(uuidsOf(await find('q=79162001078', browser))).toEqual([])
-    expect(uuidsOf(await find(`q=${foreign}`, browser))).toEqual([])
-    expect((await browser.ask('GET', `/messages/${foreign}`)).status).toBe(404)
-    for (const path of ['/messages', `/messages/${foreign}`])
-      expect((await browser.ask('GET', `${path}?companyId=${theirs.companyId}`)).status).toBe(404)
-    expect(
-      uuidsOf(await find(`dispatch=${sent.dispatchId}`, await signedIn(ofCompany(theirs.companyId), role))),
-    ).toEqual([])
-  })
+describe('the messages that a viewer sees', () => {
+  test.each(['owner', 'sender', 'finance', 'viewer'])(
+    'a company %s sees the messages of the own company',
+    async role => {
+      const browser = await signedIn(ofCompany(ours.companyId), role)
+      expect(uuidsOf(await find('', browser))).not.toContain(foreign)
+      expect(uuidsOf(await find('q=79162001078', browser))).toEqual([])
+      expect(uuidsOf(await find(`q=${foreign}`, browser))).toEqual([])
+      expect((await browser.ask('GET', `/messages/${foreign}`)).status).toBe(404)
+      for (const path of ['/messages', `/messages/${foreign}`])
+        expect((await browser.ask('GET', `${path}?companyId=${theirs.companyId}`)).status).toBe(404)
+      expect(
+        uuidsOf(await find(`dispatch=${sent.dispatchId}`, await signedIn(ofCompany(theirs.companyId), role))),
+      ).toEqual([])
+    },
+  )
 
-  test('a partner sees those of all its companies, or of the chosen one', async () => {
+  test('a partner sees the messages of all its companies, or of the chosen company', async () => {
     const browser = await signedIn(ofPartner(theirs.partner.partnerId), 'viewer')
     expect(uuidsOf(await find('', browser))).toEqual([foreign])
     expect((await browser.ask('GET', `/messages/${single}`)).status).toBe(404)
     expect((await browser.ask('GET', `/messages?companyId=${ours.companyId}`)).status).toBe(404)
   })
 
-  test('staff see those of every company', async () => {
+  test('staff see the messages of every company', async () => {
     const browser = await signedIn(staff, 'support')
     expect(uuidsOf(await find('perPage=2', browser))).toEqual([foreign, single])
     expect(uuidsOf(await find(`companyId=${ours.companyId}&perPage=1`, browser))).toEqual([single])
@@ -198,7 +201,7 @@ describe('who sees which messages', () => {
     expect((await lifeOf(foreign, browser)).companyId).toBe(theirs.companyId)
   })
 
-  test('without a session nobody sees any', async () => {
+  test('a person without a session sees none', async () => {
     const browser = new CabinetBrowser(() => api.app)
     for (const path of [
       '/messages',
@@ -226,7 +229,7 @@ describe('the file of a search', () => {
     return file.trimEnd().split('\r\n').slice(1)
   }
 
-  test('has what the list finds, in the words and on the clock of its reader', async () => {
+  test('has the messages of the list, in the language and the time zone of its reader', async () => {
     const { lines } = await fileOf('status=undelivered&language=ru&zone=Asia/Tokyo')
     expect(lines).toHaveLength(2)
     expect(lines[0]).toMatch(/^\ufeffНомер;Оператор;.*;Частей;Цена;Принято \(Asia\/Tokyo\);/)
@@ -254,7 +257,7 @@ describe('the file of a search', () => {
     expect((await fileOf('', partner)).lines[0]).toMatch(/^\ufeffCompany,Number,.*,Price,/)
   })
 
-  test('says in its last row that the search has more', async () => {
+  test('says in its last row that the search found more messages', async () => {
     const byCount = await rowsOf({ most: 3, page: 2 })
     expect(byCount).toHaveLength(4)
     expect(byCount[3]).toMatch(/^"В файле только последние 100000 сообщений, начиная с 20/)
@@ -264,7 +267,7 @@ describe('the file of a search', () => {
     expect(await rowsOf({ most: 5, page: 2 })).toHaveLength(5)
   })
 
-  test('is complete although the limit on searches refuses a page, or says where it stopped', async () => {
+  test('is complete although the search limiter refuses a page, or says where it stopped', async () => {
     const { wide } = turnstilesOf(api.sql)
     const refused = new AppError('too_many_requests', 'Too many searches at once')
     const through = vi.spyOn(wide, 'through').mockRejectedValueOnce(refused)
@@ -275,10 +278,10 @@ describe('the file of a search', () => {
   })
 })
 
-describe('the life of a message', () => {
+describe('the history of a message', () => {
   const kindsOf = ({ steps }: MessageAnswer) => steps.map(({ moments }) => moments.map(({ kind }) => kind))
 
-  test('that failed names the gateway, the ids of its parts, the operator’s words, money and callbacks', async () => {
+  test('that failed shows the gateway, the ids of its parts, the operator’s error, money and callbacks', async () => {
     const life = await lifeOf(sent.undelivered)
     expect(life).toMatchObject({ status: 'undelivered', errorCode: 603, operator: 'MEGAFON', dispatchName: 'Test' })
     const [step] = life.steps
@@ -305,13 +308,13 @@ describe('the life of a message', () => {
     expect(callback.callback.attempts.map(({ statusCode }) => statusCode)).toEqual([503, 200])
   })
 
-  test('that was delivered shows what was charged', async () => {
+  test('that was delivered shows its charge', async () => {
     const { steps } = await lifeOf(sent.delivered)
     const { held, released, charged } = steps[0]!.money!
     expect([charged, released]).toEqual([held, 0])
   })
 
-  test('that failed can be sent again, unless it carries a code or another step of its cascade may arrive', async () => {
+  test('that failed can be sent again, unless it has a code or another step of its cascade may be delivered', async () => {
     const text = expect.stringMatching(/^Autumn bouquets/)
     const again = { destination: '79262001014', channelType: 'SMS', senderName: 'ROMASHKA', text }
     expect((await lifeOf(sent.undelivered)).again).toMatchObject(again)
@@ -336,7 +339,7 @@ describe('the life of a message', () => {
     expect(delivered).toMatchObject({ charged: 0, released: 0 })
   })
 
-  test('names the key or the person that it came from, and no member of staff to a company', async () => {
+  test('names the key or the person who sent it, but names no member of staff to a company', async () => {
     const world = await aWorld(api.sql)
     const message = { channelType: 'SMS', senderName: 'ROMASHKA', content: 'Hello' }
     const destination = numberOf.MTS
@@ -364,12 +367,12 @@ describe('the life of a message', () => {
     expect((await originOf(ofStaff)).person).toBeNull()
   })
 
-  test('that waits says for what', async () => {
+  test('that waits says the reason', async () => {
     const { steps } = await lifeOf(sent.sending)
     expect(steps[0]!.moments.at(-1)).toMatchObject({ kind: 'waiting', reasons: [{ kind: 'engine' }] })
   })
 
-  test('of a cascade has a line for each step', async () => {
+  test('of a cascade has an entry for each step', async () => {
     const { first } = await aCascade(api.sql, numbering, ours)
     const life = await lifeOf(first)
     expect(life.steps.map(({ text, status }) => [text, status])).toEqual([
@@ -381,7 +384,7 @@ describe('the life of a message', () => {
     expect(second.steps.map(({ uuid }) => uuid)).toEqual(life.steps.map(({ uuid }) => uuid))
   })
 
-  test('of the ids of parts says that they are gone after three days', async () => {
+  test('says after three days that the ids of its parts were deleted', async () => {
     api.now = new Date(Date.now() + 4 * 24 * 3600_000)
     const { steps } = await lifeOf(sent.delivered, await signedIn(ofCompany(ours.companyId), 'viewer'))
     api.now = undefined
@@ -411,7 +414,7 @@ describe('the replay of a callback', () => {
     expect((await browser.ask('POST', await replayPath())).status).toBe(403)
   })
 
-  test('is not for callbacks of others', async () => {
+  test('is not for callbacks of other companies', async () => {
     const browser = await signedIn(ofCompany(theirs.companyId), 'owner')
     const path = await replayPath()
     expect((await browser.ask('POST', path)).status).toBe(404)

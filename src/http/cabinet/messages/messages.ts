@@ -62,7 +62,7 @@ const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
 const ByUuid = Type.Object({ uuid: Uuid })
 const ByCallback = Type.Object({ uuid: Uuid, callbackId: Id })
 
-/** What the pages get; they import these types. */
+/** Types of answers, which the pages import. */
 export type ListedMessage = ReturnType<typeof present>
 export type MessagesAnswer = Omit<BoxAnswer, 'items'> & { items: ListedMessage[] }
 export type { RecentCounts }
@@ -71,10 +71,10 @@ export type MessageMoment = Plain<Moment>
 export type MessageStep = ReturnType<typeof presentStep>
 export type MessageAnswer = ReturnType<typeof presentLife>
 
-/** Amounts as numbers. */
+/** Replaces bigint amounts by numbers. */
 type Plain<T> = T extends Money ? number : T extends Date ? T : T extends object ? { [K in keyof T]: Plain<T[K]> } : T
 
-/** Messages of the company, or of all companies that the viewer looks after: search, and the life of one. */
+/** Messages of the company, or of all companies that the viewer may see: the search, and the history of one message. */
 export const messageRoutes =
   ({ sql, clock, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -92,7 +92,7 @@ export const messageRoutes =
       },
     )
 
-    /** Of the searches that everybody has as tabs. Null where counting took too long. */
+    /** Counts of the searches that the page shows as tabs. A count is null if counting took too long. */
     api.get(
       '/messages/counts',
       { config: { needs: 'traffic.see' }, schema: { querystring: OfCompany } },
@@ -102,7 +102,7 @@ export const messageRoutes =
       },
     )
 
-    /** What people wrote to the companies that the same search finds. Null where counting took too long. */
+    /** The number of inbound messages that the same search finds. Null if counting took too long. */
     api.get(
       '/messages/incoming',
       { config: { needs: 'traffic.see' }, schema: { querystring: Written } },
@@ -113,7 +113,7 @@ export const messageRoutes =
       },
     )
 
-    /** Everything that the search finds, as a file. */
+    /** All messages that the search finds, as a file. */
     api.get(
       '/messages/report',
       { config: { needs: 'traffic.see' }, schema: { querystring: Report } },
@@ -139,7 +139,7 @@ export const messageRoutes =
       },
     )
 
-    /** The whole batch goes out again: its receiver knows the ids of what it has seen. */
+    /** Sends the whole batch again. The receiver recognizes callbacks that it has seen by their ids. */
     api.post(
       '/messages/:uuid/callbacks/:callbackId/replay',
       { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, params: ByCallback } },
@@ -210,11 +210,11 @@ const presentStep = ({ message, moments, money, callbacks }: LifeOfStep, viewer:
   ...present(message),
   callbacks,
   moments: moments.flatMap(moment => momentFor(viewer, moment)).map(plain) as MessageMoment[],
-  /** Null for people who may not see prices. */
+  /** Null for a viewer without the right to see prices. */
   money: maySeePrices(viewer) ? (plain(money) as Plain<LifeOfStep['money']>) : null,
 })
 
-/** Without names of staff for others, and without amounts for people who may not see prices. */
+/** Removes names of staff for other viewers, and amounts for a viewer without the right to see prices. */
 function momentFor(viewer: Viewer, moment: Moment): Moment[] {
   const seesPrices = maySeePrices(viewer)
   switch (moment.kind) {
@@ -232,7 +232,7 @@ function momentFor(viewer: Viewer, moment: Moment): Moment[] {
   }
 }
 
-/** Amounts are bigints, which JSON does not know. */
+/** Amounts are bigints, which JSON cannot represent. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return moneyToNumber(value)
   if (Array.isArray(value)) return value.map(plain)

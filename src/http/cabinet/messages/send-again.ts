@@ -3,7 +3,7 @@ import type { Content } from '../../../base/content.ts'
 import type { LifeOfMessage } from '../../../domain/message-life/message-life.ts'
 import type { SeenMessage } from '../../../domain/message-search/box-search.ts'
 
-/** A failed message as the form of one message begins with it. */
+/** The values of a failed message for the form of a single message. */
 export type MessageAgain = {
   destination: string
   channelType: ClientChannel
@@ -15,8 +15,8 @@ export type MessageAgain = {
 }
 
 /**
- * The message to be sent again; null for one that was delivered or may still be, by another step of its cascade too, for
- * codes, and for content that the form has no fields for.
+ * The message to send again. Null if the message or another step of its cascade was delivered or may still be. Null
+ * also for codes, and for content that the form has no fields for.
  */
 export function againOf({ message, steps }: LifeOfMessage): MessageAgain | null {
   if (!steps.every(step => step.message.status === 'FAILED') || isCode(message)) return null

@@ -38,8 +38,8 @@ const reservedOf = async () => {
   return row?.reserved ?? 0n
 }
 
-describe('one message', () => {
-  test('holds exactly the price that was shown, is of the cabinet, and goes out once for one key', async () => {
+describe('a single message', () => {
+  test('holds exactly the price that was shown, has the cabinet as its origin, and is sent once for one idempotency key', async () => {
     const browser = await signedIn(ofCompany(companyId), 'sender')
     const { body: priced } = await browser.ask('POST', '/send/price', toMts(sms))
     expect(priced).toMatchObject({ currency: 'RUB', steps: [{ operator: 'MTS', parts: 1 }] })
@@ -76,13 +76,13 @@ describe('one message', () => {
     expect(body.steps).toEqual([{ refusal: expect.stringMatching(/blacklist/), errorCode: 7402 }])
   })
 
-  test('without a key is refused', async () => {
+  test('without an idempotency key is refused', async () => {
     const browser = await signedIn(ofCompany(companyId), 'sender')
     expect((await browser.ask('POST', '/send', toMts(sms))).status).toBe(400)
   })
 })
 
-test('several steps are a cascade: each is priced, the first goes out', async () => {
+test('several steps make a cascade: each step has a price, and the first is sent', async () => {
   const browser = await signedIn(ofCompany(companyId), 'owner')
   const form = toMts({ ...telegram, ttl: 120, condition: 'not_read' }, sms)
   const { body: priced } = await browser.ask('POST', '/send/price', form)
@@ -95,8 +95,8 @@ test('several steps are a cascade: each is priced, the first goes out', async ()
   expect([wrong.status, wrong.body.error.msg]).toEqual([400, 'cascade[1].ttl: the last step has none'])
 })
 
-describe('who may send', () => {
-  test.each(['/send', '/send/price'])('%s: nobody for a foreign company, and no viewer', async path => {
+describe('rights', () => {
+  test.each(['/send', '/send/price'])('%s is closed to people of another company, and to a viewer', async path => {
     const owner = await signedIn(ofPartner(partner.partnerId), 'owner')
     const foreign = await owner.ask('POST', `${path}?companyId=${foreignCompany}`, toMts(sms), withKey())
     expect(foreign.status).toBe(404)

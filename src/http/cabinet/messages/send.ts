@@ -25,7 +25,7 @@ import { KeyHeader, onceOf } from '../idempotency-key.ts'
 
 const MOST_STEPS = 10
 
-/** One step is a message, several are a cascade. */
+/** One step makes a message, several steps make a cascade. */
 const Form = Type.Object({
   destination: Destination,
   steps: Type.Array(Step, { minItems: 1, maxItems: MOST_STEPS }),
@@ -34,7 +34,7 @@ const Form = Type.Object({
   trafficType: tellingFields.trafficType,
 })
 
-/** What the page asks and gets; it imports these types. Amounts are decimals with four places. */
+/** Types of requests and answers, which the page imports. Amounts are decimals with four places. */
 export type SendForm = Type.Static<typeof Form>
 export type SendAnswer = { messageUuid: string }
 export type PricedStep =
@@ -42,7 +42,7 @@ export type PricedStep =
   | { refusal: string; errorCode: number }
 export type PriceAnswer = { steps: PricedStep[]; currency: string }
 
-/** One message, or a cascade to one number: what it would cost, and sending it. */
+/** A single message or a cascade to one number: its price, and sending it. */
 export const sendRoutes =
   ({ sql, clock, numbering, billingZone, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -88,7 +88,7 @@ function messageRequestOf({ steps, ...form }: SendForm): MessageRequest {
   return messageRequest
 }
 
-/** Each step as a message of its own, to be priced. */
+/** Makes a message of each step, for its price. */
 const stepsOf = ({ steps, ...form }: SendForm): MessageRequest[] =>
   steps.map(step => messageRequestOf({ ...form, steps: [step] }))
 
@@ -105,7 +105,7 @@ function presentStep(draft: NewSingle | Refusal, blacklisted: Set<string>): Pric
   return { operator: brandOf(brandId) ?? null, parts, price: formatMoney(price) }
 }
 
-/** The text may be a secret between two people: the log has the number and the way. */
+/** The audit log has the number and the channels, but not the text, which may be private. */
 async function record(
   tx: Transaction,
   actor: Actor,

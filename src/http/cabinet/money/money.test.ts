@@ -30,7 +30,7 @@ let world: World
 let foreign: { companyId: number; day: string; lineId: number }
 let dispatchId: number
 
-/** Of October and November: charges of two days, a package, a fee, a top-up and its corrections. */
+/** Entries of October and November: charges of two days, a package, a fee, a top-up and its corrections. */
 beforeAll(async () => {
   world = await aWorld(api.sql)
   const { companyId, partner } = world
@@ -94,7 +94,7 @@ async function fileOf({ cookie }: CabinetBrowser, path: string) {
 const sum = (amounts: number[]) => formatMoney(amounts.reduce((total, amount) => total + money(amount), 0n))
 
 describe('the budget', () => {
-  test('tells what is spent, by day, channel and operator, and when it runs out at the speed of the last week', async () => {
+  test('shows the spent amount by day, channel and operator, and when it runs out at the rate of the last week', async () => {
     const { companyId } = world
     await api.sql`update companies set budget = 300 where company_id = ${companyId}`
     const answer = await found<MoneyAnswer>(await accountant(), '/money')
@@ -115,13 +115,13 @@ describe('the budget', () => {
     ['without a limit', "budget = null, billing = 'POSTPAID'", 'unlimited'],
     ['with nothing left', "budget = 1, billing = 'POSTPAID'", 'empty'],
     ['with enough for the month', "budget = 100000, billing = 'POSTPAID'", 'lasts'],
-  ])('%s is told as that', async (_, terms, kind) => {
+  ])('%s has its own kind in the answer', async (_, terms, kind) => {
     await api.sql.unsafe(`update companies set ${terms} where company_id = ${world.companyId}`)
     expect((await found<MoneyAnswer>(await accountant(), '/money')).forecast.kind).toBe(kind)
     await api.sql`update companies set budget = null where company_id = ${world.companyId}`
   })
 
-  test('of a company with too few days is not forecast', async () => {
+  test('of a company with too few days has no forecast', async () => {
     await api.sql`update companies set billing = 'PREPAID' where company_id = ${foreign.companyId}`
     const { forecast } = await found<MoneyAnswer>(await admin(), `/money?companyId=${foreign.companyId}`)
     expect(forecast).toEqual({ kind: 'unknown' })
@@ -129,7 +129,7 @@ describe('the budget', () => {
 })
 
 describe('the ledger', () => {
-  test('sums up entries by day and cause, with the balance at the end of each day and the entries behind a line', async () => {
+  test('sums entries by day and cause, with the balance at the end of each day and the entries of each line', async () => {
     const browser = await accountant()
     const { lines, dayEnds } = await found<LedgerAnswer>(browser, '/money/ledger')
     const [newest] = lines.filter(({ kind }) => kind === 'MESSAGES')
@@ -144,7 +144,7 @@ describe('the ledger', () => {
     expect(sum(entries.map(({ amount }) => amount))).toBe(sum([newest!.amount]))
   })
 
-  test('is filtered by kind and day, and refuses a day that is none', async () => {
+  test('is filtered by kind and day, and refuses an invalid day', async () => {
     const browser = await accountant()
     const kindsIn = async (query: string) =>
       (await found<LedgerAnswer>(browser, `/money/ledger?${query}`)).lines.map(({ kind, day }) => [kind, day])
@@ -158,7 +158,7 @@ describe('the ledger', () => {
       expect((await browser.ask('GET', `/money/ledger?${query}`)).status).toBe(400)
   })
 
-  test('is a CSV of a period whose amounts add up to the balance, with formulas made texts', async () => {
+  test('is a CSV file of a period, whose amounts add up to the balance and whose formulas are texts', async () => {
     const browser = await accountant()
     const { body, headers } = await fileOf(browser, '/money/ledger/file?language=en')
     expect(headers['content-disposition']).toBe(`attachment; filename="ledger-${world.companyId}.csv"`)
@@ -173,7 +173,7 @@ describe('the ledger', () => {
     expect(russian[1]).toMatch(/;-\d+,\d+;$/)
   })
 
-  test('costs the same with many entries and lines: a page is read by an index', async () => {
+  test('takes the same work with many entries and lines: a page is read by an index', async () => {
     const companyId = await aCompany(api.sql, world.partner)
     await api.sql`
       insert into ledger_lines (
@@ -214,7 +214,7 @@ describe('the ledger', () => {
 })
 
 describe('a statement', () => {
-  test('equals the ledger to the kopeck: months follow each other, and every list adds up to what was spent', async () => {
+  test('equals the ledger to the kopeck: each month begins with the end of the previous one, and every list adds up to the spent amount', async () => {
     const browser = await accountant()
     const { months } = await found<StatementsAnswer>(browser, '/money/statements')
     expect(months.map(({ month }) => month)).toEqual(['2026-11', '2026-10'])
@@ -237,7 +237,7 @@ describe('a statement', () => {
     expect((await browser.ask('GET', '/money/statements/2019-01')).status).toBe(404)
   })
 
-  test('is there for a month without movements too, and for none before the first or after this one', async () => {
+  test('exists for a month without entries too, but not before the first month or after the current one', async () => {
     const companyId = await aCompany(api.sql, world.partner)
     await topUp(api.sql, companyId, { amount: money('7') }, at('2026-08-31'))
     const [browser, of] = [await admin(), `companyId=${companyId}`]
@@ -259,7 +259,7 @@ describe('a statement', () => {
         expect((await browser.ask('GET', `/money/statements/${month}${path}?${of}`)).status).toBe(404)
   })
 
-  test('names the days that it covers, and says when the month is not over', async () => {
+  test('names its days, and says if the month is not over', async () => {
     const periodIn = (month: string, now: string) =>
       periodOf({ statement: { month }, language: 'en', at: new Date(now), zone: billingZone } as StatementFile)
     expect(periodIn('2026-10-01', '2026-10-31T21:00:00Z')).toBe('1 October 2026 – 31 October 2026')
@@ -271,7 +271,7 @@ describe('a statement', () => {
     )
   })
 
-  test('is a CSV whose sections add up, and a PDF, in both languages', async () => {
+  test('is a CSV file whose sections add up, and a PDF file, in both languages', async () => {
     const browser = await accountant()
     const { spent } = await found<StatementAnswer>(browser, '/money/statements/2026-10')
     const { body, headers } = await fileOf(browser, '/money/statements/2026-10/file?format=csv')
@@ -300,7 +300,7 @@ describe('a statement', () => {
 describe('a top-up', () => {
   const key = (name: string) => ({ headers: { 'idempotency-key': name } })
 
-  test('of staff counts once, however often it is sent', async () => {
+  test('of staff takes effect once, also if the request repeats', async () => {
     const browser = await admin()
     const path = `/money/top-ups?companyId=${foreign.companyId}`
     const send = () => browser.ask('POST', path, { amount: '100.50', note: 'Invoice 7' }, key('once'))
@@ -316,7 +316,7 @@ describe('a top-up', () => {
     expect(await verifyLedger(api.sql, { companyId: foreign.companyId })).toEqual([])
   })
 
-  test('and the way of paying are for staff alone; an owner of a partner changes budgets', async () => {
+  test('and the payment terms are only for staff; an owner of a partner changes budgets', async () => {
     const owner = await signedIn(ofPartner(world.partner.partnerId), 'owner')
     const company = `companyId=${world.companyId}`
     const before = { budget: null, billing: 'POSTPAID' }
@@ -339,7 +339,7 @@ describe('a top-up', () => {
 describe('a correction', () => {
   const key = (name: string) => ({ headers: { 'idempotency-key': name } })
 
-  test('of staff counts once, has a reason, and leaves a prepaid company what is held', async () => {
+  test('of staff takes effect once, has a reason, and leaves a prepaid company the held amount', async () => {
     const companyId = await aCompany(api.sql, world.partner)
     await topUp(api.sql, companyId, { amount: money('1000') }, at('2026-11-11'))
     await api.sql`update companies set billing = 'PREPAID' where company_id = ${companyId}`
@@ -351,10 +351,7 @@ describe('a correction', () => {
     const [wrong] = (await found<LedgerAnswer>(browser, `/money/ledger?companyId=${companyId}`)).lines
     expect(wrong).toMatchObject({ kind: 'CORRECTION', amount: -900, note: 'A zero too many' })
     const tooMuch = await send('-40.0001', 'too much')
-    expect([tooMuch.status, tooMuch.body.error.msg]).toEqual([
-      400,
-      expect.stringContaining('what is free: 40.0000 RUB'),
-    ])
+    expect([tooMuch.status, tooMuch.body.error.msg]).toEqual([400, expect.stringContaining('free: 40.0000 RUB')])
     for (const amount of ['0', '+5', '1e3', '-100000000.0001']) expect((await send(amount, amount)).status).toBe(400)
     expect((await send('1', 'silent', '  ')).status).toBe(400)
     expect((await send('-40', 'all that is free')).body).toEqual({ balance: 60 })
@@ -365,7 +362,7 @@ describe('a correction', () => {
   })
 })
 
-describe('whose money', () => {
+describe('rights', () => {
   test('a partner and staff see the accounts of all their companies', async () => {
     const owner = await signedIn(ofPartner(world.partner.partnerId), 'viewer')
     const idsIn = async (browser: CabinetBrowser, query = '') =>
@@ -386,7 +383,7 @@ describe('whose money', () => {
     `/money/statements/2026-11/file?companyId=${companyId}`,
   ]
 
-  test('of another company is not found, nor its lines through the own one', async () => {
+  test('the money of another company is not found, nor are its lines under the own company', async () => {
     for (const browser of [await accountant(), await signedIn(ofPartner(world.partner.partnerId), 'owner')]) {
       for (const path of gets(foreign.companyId))
         expect([path, (await browser.ask('GET', path)).status]).toEqual([path, 404])
@@ -406,7 +403,7 @@ describe('whose money', () => {
     expect(none.status).toBe(404)
   })
 
-  test('is closed to roles without the right', async () => {
+  test('roles without the right are refused', async () => {
     const moderator = await signedIn(staff, 'moderator')
     const own = [
       await signedIn(ofCompany(world.companyId), 'viewer'),

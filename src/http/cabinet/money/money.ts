@@ -43,12 +43,12 @@ const LedgerFilter = Type.Object({
   ...OfCompany.properties,
   kind: Type.Optional(OneOf(entryKinds)),
   from: Type.Optional(Day),
-  /** Included. */
+  /** The period includes this day. */
   to: Type.Optional(Day),
 })
 const LedgerQuery = Type.Object({
   ...LedgerFilter.properties,
-  /** The `next` of the page before. */
+  /** The `next` of the previous page of the list. */
   after: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d\\.\\d{1,16}$' })),
 })
 const LedgerFile = Type.Object({ ...LedgerFilter.properties, language: Language })
@@ -64,10 +64,10 @@ const Accounts = Type.Object({ search: Defaulted(Type.String({ maxLength: 100, d
 const TopUp = Type.Object({ amount: Amount, note: Type.String({ maxLength: 200 }) })
 const Correction = Type.Object({ amount: SignedAmount, reason: Type.String({ maxLength: 200, pattern: '\\S' }) })
 const TermsOf = Type.Object({ budget: NullableAmount, billing: OneOf(billingModes) })
-/** `before` is what the form began with: a newer change of somebody else is not overwritten. */
+/** `before` are the values that the form showed. If another person changed them meanwhile, the change is refused. */
 const TermsChange = Type.Object({ before: TermsOf, after: TermsOf })
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type TopUpForm = Type.Static<typeof TopUp>
 export type CorrectionForm = Type.Static<typeof Correction>
 export type TermsForm = Type.Static<typeof TermsChange>
@@ -86,12 +86,12 @@ export type EntriesAnswer = {
   next: number | null
 }
 export type StatementsAnswer = { currency: string; months: ReturnType<typeof presentMonth>[] }
-/** `isOver`: nothing more is added but fees of its last day. */
+/** `isOver`: the month has ended. Only fees of its last day may still be added. */
 export type StatementAnswer = ReturnType<typeof presentStatement> & { isOver: boolean }
 export type AccountsAnswer = { page: number; perPage: number; total: number; items: ListedAccount[] }
 export type ListedAccount = { companyId: number; name: string } & ReturnType<typeof presentAccount>
 
-/** Money of one company: what is left, every movement, and a statement for each month. */
+/** Money of one company: its balance, its ledger entries, and a statement for each month. */
 export const moneyRoutes =
   ({ sql, clock, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -114,7 +114,7 @@ export const moneyRoutes =
       },
     )
 
-    /** Of every company that the viewer looks after. */
+    /** The balances of all companies that the viewer may see. */
     api.get(
       '/money/accounts',
       { config: seen, schema: { querystring: Accounts } },
@@ -202,7 +202,7 @@ export const moneyRoutes =
             `attachment; filename="statement-${company.companyId}-${params.month}.${format}"`,
           )
         if (format === 'csv') return reply.send(statementCsv(made) as never)
-        // The library and its fonts are loaded when somebody wants the first one.
+        // Loads the library and its fonts with the first request for a PDF.
         const { statementPdf } = await import('./statements/statement-pdf.ts')
         return reply.send((await statementPdf(made)) as never)
       },
@@ -297,7 +297,7 @@ const filterIn = ({ kind, from, to }: Type.Static<typeof LedgerFilter>) => ({
   to: to === undefined ? undefined : dayIn(to),
 })
 
-/** A day that the calendar has: no 30 February. */
+/** A day of the calendar. It refuses 30 February. */
 function dayIn(text: string): string {
   const date = new Date(`${text}T00:00:00Z`)
   if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(text)) throw invalid(`${text} is not a day`)
@@ -311,7 +311,7 @@ function placeIn(text: string): LinePlace {
   return { day: dayIn(day), lineId: Number(lineId) }
 }
 
-// What the page gets ----------------------------------------------------------------------------------------------------
+// Answers --------------------------------------------------------------------------------------------------------------
 
 function presentAccount(account: Account) {
   const { balance, reserved, spent, budget, billing, currency } = account
@@ -331,7 +331,7 @@ function presentSpending({ companyId, name }: Company, spending: Spending) {
   const { account, days, channels, pace, paceBefore, packages, fees, withoutDetails, free: _, ...others } = spending
   return {
     company: { companyId, name },
-    /** Exact, for the form that changes them. */
+    /** Exact amounts, for the form that changes them. */
     terms: recordedTerms(account),
     ...others,
     ...presentAccount(account),

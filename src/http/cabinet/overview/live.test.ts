@@ -31,14 +31,16 @@ async function signedIn(role = 'viewer') {
 
 const made = () => aDispatch(api.sql, numbering, world, someRecipients(4))
 
-/** What a stream has said so far. */
+/** The events that a stream has sent so far. */
 function heard(stream: PassThrough) {
   const pieces: string[] = []
   stream.on('data', piece => pieces.push(String(piece)))
   return () => pieces.join('')
 }
 
-/** Another process has a viewer who hears of two moments: more than a second has passed then. */
+/**
+ * Waits for two rounds of events: a viewer of another process gets two events, so that more than a second has passed.
+ */
 async function aTurnOfAnother(viewer: Parameters<LiveDispatches['open']>[0], dispatchId: number) {
   const stream = new LiveDispatches(api.sql, () => new Date(), log).open(viewer, [dispatchId])
   const text = heard(stream)
@@ -49,7 +51,7 @@ async function aTurnOfAnother(viewer: Parameters<LiveDispatches['open']>[0], dis
 }
 
 describe('live dispatches', () => {
-  test('a viewer hears how it stands, and then each change alone', async () => {
+  test('a viewer gets the current state first, and then only changes', async () => {
     const dispatchId = await made()
     const live = new LiveDispatches(api.sql, () => new Date(), log)
     const stream = live.open(await signedIn(), [dispatchId])
@@ -75,7 +77,7 @@ describe('live dispatches', () => {
     for (const text of texts) expect(text()).toContain('event: over')
   })
 
-  test('a thousand viewers cost one statement a second, and none when they have left', async () => {
+  test('a thousand viewers cause one query a second, and no query after they have left', async () => {
     const ids = [await made(), await made()]
     const viewer = await signedIn()
     const pool = connect(api.url, { max: 1 })
@@ -95,11 +97,11 @@ describe('live dispatches', () => {
     for (const stream of streams) stream.destroy()
     const before = asked.length
     await aTurnOfAnother(viewer, ids[1]!)
-    expect(asked.length - before).toBeLessThanOrEqual(1) // one may have been on its way
+    expect(asked.length - before).toBeLessThanOrEqual(1) // one query may have been running
     await pool.end()
   })
 
-  test('a person has ten live pages at most, and another when one is closed', async () => {
+  test('a person has at most ten live pages, and can open another after closing one', async () => {
     const live = new LiveDispatches(api.sql, () => new Date(), log)
     const viewer = await signedIn()
     const dispatchId = await made()
@@ -110,7 +112,7 @@ describe('live dispatches', () => {
     for (const stream of streams) stream.destroy()
   })
 
-  test('a process has two thousand live pages at most', async () => {
+  test('a process has at most two thousand live pages', async () => {
     const live = new LiveDispatches(api.sql, () => new Date(), log)
     const { sessionHash } = await signedIn()
     const streams = Array.from({ length: 2000 }, (_, personId) => live.open({ personId, sessionHash }, [1]))
@@ -118,7 +120,7 @@ describe('live dispatches', () => {
     for (const stream of streams) stream.destroy()
   })
 
-  test('a reader that takes nothing is dropped', async () => {
+  test('the stream of a reader that reads nothing is closed', async () => {
     const dispatchId = await made()
     const live = new LiveDispatches(api.sql, () => new Date(), log)
     const stream = live.open(await signedIn(), [dispatchId])
@@ -128,7 +130,7 @@ describe('live dispatches', () => {
 })
 
 describe('the route', () => {
-  test('knows no dispatch of somebody else, and says what is wrong with a list', async () => {
+  test('does not find dispatches of another company, and says which mistake a list has', async () => {
     const foreign = await aDispatch(api.sql, numbering, await aWorld(api.sql), someRecipients(1))
     const { browser } = await signedIn('owner')
     const status = async (list: string) => (await browser.ask('GET', `/live?dispatches=${list}`)).status

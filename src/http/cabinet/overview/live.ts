@@ -14,12 +14,12 @@ const HEARTBEAT_EVERY_MS = 15_000
 const MOST_VIEWERS = 2000
 const MOST_OF_PERSON = 10
 const MOST_DISPATCHES = 50
-/** A reader that leaves so much unread is gone, or too slow to be of use. */
+/** The stream of a reader that leaves more bytes unread is closed. */
 const MOST_UNREAD_BYTES = 256 * 1024
 
 const Watched = Type.Object({ dispatches: Type.String({ minLength: 1, maxLength: 1000 }) })
 
-/** What an event carries; the page imports this type. An event named `over` says that the session has ended. */
+/** The data of an event. The page imports this type. An event named `over` says that the session has ended. */
 export type LiveEvent = LiveDispatch
 
 /** Changes of dispatches as server-sent events. */
@@ -35,7 +35,7 @@ export const liveRoutes =
       async ({ viewer, query }, reply) => {
         const dispatchIds = idsIn(query.dispatches)
         await requireAllWatched(sql, viewer, dispatchIds)
-        reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no') // proxies must not collect it
+        reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no') // proxies must not buffer it
         return reply.send(live.open(viewer, dispatchIds) as never)
       },
     )
@@ -53,13 +53,13 @@ type LiveViewer = {
   session: string
   dispatchIds: number[]
   stream: PassThrough
-  /** The last event of each dispatch: only changes are sent. */
+  /** The last event of each dispatch, so that only changes are sent. */
   told: Map<number, string>
 }
 
 /**
- * Tells viewers what changes. A process asks the database once a second for all its viewers together, and not at all
- * while it has none. The same statement says which sessions still hold: the stream of another ends.
+ * Sends changes of dispatches to viewers. A process queries the database once a second for all its viewers together,
+ * and not while it has none. The same query returns the valid sessions. The streams of other sessions end.
  */
 export class LiveDispatches {
   readonly #sql: Pool
@@ -78,7 +78,7 @@ export class LiveDispatches {
     this.#log = log
   }
 
-  /** Refuses the viewer, or tells them of these dispatches until their stream is closed. */
+  /** Opens a stream with the changes of these dispatches, or refuses the viewer. */
   open({ personId, sessionHash }: Pick<Viewer, 'personId' | 'sessionHash'>, dispatchIds: number[]): PassThrough {
     const ofPerson = this.#byPerson.get(personId) ?? 0
     if (ofPerson >= MOST_OF_PERSON) throw tooManyOfPerson()
@@ -88,7 +88,7 @@ export class LiveDispatches {
     this.#viewers.add(viewer)
     this.#byPerson.set(personId, ofPerson + 1)
     stream.once('close', () => this.#leave(viewer))
-    stream.write(': live\n\n') // the browser learns that it is connected
+    stream.write(': live\n\n') // tells the browser that it is connected
     this.#plan()
     return stream
   }
@@ -138,7 +138,7 @@ export class LiveDispatches {
     }
   }
 
-  /** Without a byte now and then, proxies and telephones drop a connection. */
+  /** Proxies and phones drop a connection without traffic. */
   #isTimeToBeat(): boolean {
     if (this.#askedAt - this.#beatAt < HEARTBEAT_EVERY_MS) return false
     this.#beatAt = this.#askedAt

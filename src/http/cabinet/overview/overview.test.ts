@@ -36,7 +36,7 @@ async function overviewFor(place: Place, role: string, query = ''): Promise<Over
 
 type Sums = { channelType?: string; brandId?: number; sent?: number; delivered?: number; failed?: number }
 
-/** As the engine rolls them up. */
+/** Writes the sums that the engine writes. */
 async function traffic(of: number, hour: string, sums: Sums) {
   const { channelType = 'SMS', brandId = 1, sent = 0, delivered = 0, failed = 0 } = sums
   await api.sql`
@@ -51,7 +51,7 @@ const kindsOf = ({ attention }: OverviewAnswer) => attention.map(({ kind }) => k
 const lineOf = ({ attention }: OverviewAnswer, kind: string) => attention.find(line => line.kind === kind)
 
 describe('the figures', () => {
-  test('are those of today in the billing zone, beside the same hours of yesterday and the usual shares', async () => {
+  test('are of today in the billing zone, beside the same hours of yesterday and the usual shares', async () => {
     const company = await aCompany(api.sql, partner)
     await traffic(company, '2026-06-03T10', { sent: 100, delivered: 90, failed: 10 })
     await traffic(company, '2026-06-08T21', { sent: 50, delivered: 50 }) // yesterday, 00:00
@@ -77,7 +77,7 @@ describe('the figures', () => {
     expect(zone).toBe('Europe/Moscow')
   })
 
-  test('of all companies are the sums of the own ones, for a partner of its own and for staff of every one', async () => {
+  test('of all companies are sums: for a partner over its own companies, for staff over every company', async () => {
     const [ours, theirs] = [await aPartner(api.sql), await aPartner(api.sql)]
     const first = await aCompany(api.sql, ours)
     for (const [of, sent] of [
@@ -94,7 +94,7 @@ describe('the figures', () => {
     expect((await overviewFor(ofPartner(ours.partnerId), 'owner')).companies).toBe(2)
   })
 
-  test('of money are there only for people who may see money', async () => {
+  test('include money only for people who may see money', async () => {
     const month = '2026-08-01'
     await spend(companyId, month, '400.50')
     await api.sql`update accounts set reserved = 20 where company_id = ${companyId}`
@@ -105,7 +105,7 @@ describe('the figures', () => {
     expect((await overviewFor(staff, 'moderator')).funds).toBeUndefined()
   })
 
-  test("of another's company are as unknown as those of none", async () => {
+  test('of a foreign company are refused like the figures of an unknown company', async () => {
     const other = await aCompany(api.sql, await aPartner(api.sql))
     for (const browser of [
       await signedIn(ofCompany(companyId), 'owner'),
@@ -120,7 +120,7 @@ describe('the figures', () => {
 })
 
 describe('a new company', () => {
-  test('is told what to do first, until it has sent something', async () => {
+  test('gets the first steps, until it has sent a message', async () => {
     const world = await aWorld(api.sql)
     const steps = async () => (await overviewFor(ofCompany(world.companyId), 'owner')).firstSteps
     expect(await steps()).toEqual({ hasSender: true, hasKey: false, hasTraffic: false })
@@ -139,12 +139,12 @@ describe('dispatches', () => {
     await start(api.sql, world, dispatchId)
   })
 
-  /** As if the engine had recorded it. */
+  /** Records a status as the engine does. */
   const results = (delivered: number, failed: number) => api.sql`
     update dispatch_blocks set created_messages = ${40 - delivered - failed}, delivered_messages = ${delivered},
       failed_messages = ${failed} where dispatch_id = ${dispatchId}`
 
-  test('that run are shown with their counters, and how many messages wait for which hours', async () => {
+  test('that run are shown with their counters, and with the number of messages that wait for their hours', async () => {
     await results(30, 0)
     await api.sql`update lanes set start_at = now() where dispatch_id = ${dispatchId}`
     await api.sql`update dispatches set hours = ${[10, 11]} where dispatch_id = ${dispatchId}`
@@ -157,14 +157,14 @@ describe('dispatches', () => {
     await api.sql`update lanes set start_at = null where dispatch_id = ${dispatchId}`
   })
 
-  test('that nothing sends say since when they wait, and why', async () => {
+  test('that no engine sends show the reason and the beginning of their wait', async () => {
     const answer = await overviewFor(ofCompany(world.companyId), 'viewer')
     expect(answer.oldest).toMatchObject({ channelType: 'SMS', dispatch: { dispatchId }, reason: { kind: 'engine' } })
     expect(Date.parse(String(answer.oldest!.since))).toBeGreaterThan(Date.now() - 600_000)
     expect(kindsOf(answer)).toEqual(['engine'])
   })
 
-  test('with unusually many failures need attention, with what most of them failed of', async () => {
+  test('with unusually many failures need attention, with the most frequent reason', async () => {
     await results(30, 10)
     await api.sql`update messages set status = 'FAILED', error_code = case when position < 7 then 603 else 602 end
       where dispatch_id = ${dispatchId} and position < 10`
@@ -174,7 +174,7 @@ describe('dispatches', () => {
     expect(kindsOf(await overviewFor(ofCompany(world.companyId), 'viewer'))).toEqual(['engine'])
   })
 
-  test('wait behind single messages that wait longer', async () => {
+  test('come after single messages that wait longer', async () => {
     const [sender] = world.senders
     await acceptSingles(api.sql, world.companyId, [aSingle(sender!)], { billingZone, now: new Date() })
     await api.sql`update dispatches set started_at = now() + interval '1 minute' where dispatch_id = ${dispatchId}`
@@ -182,7 +182,7 @@ describe('dispatches', () => {
     expect(oldest).toMatchObject({ channelType: 'SMS', dispatch: null })
   })
 
-  test('tell the names and errors of gateways to staff alone', async () => {
+  test('show the names and errors of gateways only to staff', async () => {
     const worker = crypto.randomUUID()
     await api.sql`insert into engines (worker) values (${worker})`
     const [gateway] = await api.sql`
@@ -220,7 +220,7 @@ describe('money', () => {
     expect(lineOf(all, 'budget')).toMatchObject({ company: { companyId: company, name: 'Ромашка' } })
   })
 
-  test('of a prepaid company needs attention when it lasts three days', async () => {
+  test('of a prepaid company needs attention if it lasts three days or less', async () => {
     const company = await aCompany(api.sql, partner)
     await api.sql`update companies set billing = 'PREPAID' where company_id = ${company}`
     await spend(company, '2026-09-01', '170.00')
@@ -235,8 +235,8 @@ describe('money', () => {
   })
 })
 
-describe('what staff or developers mend', () => {
-  test('a receiver that is only probed, for people who see callbacks', async () => {
+describe('problems for staff or developers', () => {
+  test('a paused receiver is shown to people who see callbacks', async () => {
     const receiver = 'https://crm.example'
     await api.sql`insert into receivers (company_id, receiver, failures) values (${companyId}, ${receiver}, 20)`
     await api.sql`
@@ -247,7 +247,7 @@ describe('what staff or developers mend', () => {
     expect(kindsOf(await overviewFor(ofCompany(companyId), 'sender'))).not.toContain('receiver')
   })
 
-  test('names: staff see how many wait, a company sees which were denied', async () => {
+  test('staff see the number of waiting names, and a company sees its denied names', async () => {
     const { senderId } = await aSender(api.sql, companyId, { senderName: '<b>NAME</b>' })
     await moveDueSenders(api.sql, 'manual', () => null, new Date())
     expect(lineOf(await overviewFor(staff, 'moderator'), 'review')).toMatchObject({ senders: 1, templates: 0 })

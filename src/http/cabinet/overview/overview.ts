@@ -9,12 +9,12 @@ import type { WaitReason } from '../../../domain/waiting/waiting.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { OfCompany, scopeOf } from '../company-scope.ts'
 
-/** What the page gets; it imports these types. */
+/** Types of answers, which the page imports. */
 export type OverviewAnswer = ReturnType<typeof present>
 export type AttentionLine = ReturnType<typeof presentAttention>
 export type RunningDispatch = ReturnType<typeof presentRunning>
 
-/** The first page: of one company, or of all companies of a partner or of the service. */
+/** The first page of the cabinet: for one company, or for all companies of a partner or of the service. */
 export const overviewRoutes =
   ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -55,7 +55,7 @@ const present = (overview: Overview, { now, billingZone, sees }: Shown) => ({
   firstSteps: overview.firstSteps,
 })
 
-/** Names and errors of gateways are for staff. */
+/** Only staff see the names and errors of gateways. */
 const presentOldest = ({ reason, ...oldest }: OldestWaiting, sees: Shown['sees']) => ({
   ...oldest,
   reason: reason && presentReason(reason, sees),

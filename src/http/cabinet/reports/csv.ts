@@ -3,7 +3,10 @@ import type { Language } from '../../../domain/people/person.ts'
 export type Cell = string | number | null
 export type CsvStyle = { separator: string; decimalComma: boolean }
 
-/** As spreadsheets of the language read them: Russian ones take a comma for the decimal sign and `3.5` for a day of May. */
+/**
+ * The separators that spreadsheets of the language expect. Russian spreadsheets have decimal commas and read `3.5` as 3
+ * May.
+ */
 export const csvStyles: Record<Language, CsvStyle> = {
   en: { separator: ',', decimalComma: false },
   ru: { separator: ';', decimalComma: true },
@@ -15,13 +18,13 @@ export async function* csvOf(head: string[], pages: AsyncIterable<Cell[][]>, sty
   for await (const page of pages) yield page.map(lineOf).join('')
 }
 
-/** At the beginning of a file, the mark of UTF-8: Excel takes it for an old encoding otherwise. */
+/** The byte order mark of UTF-8. Without it Excel assumes an old encoding. */
 export const UTF8_MARK = '\ufeff'
 
 export const csvLine = (cells: readonly Cell[], style: CsvStyle) =>
   `${cells.map(cell => csvCell(cell, style)).join(style.separator)}\r\n`
 
-/** A spreadsheet would calculate what begins like a formula; an apostrophe makes it text. */
+/** An apostrophe keeps spreadsheets from calculating a text that begins like a formula. */
 function csvCell(value: Cell, { decimalComma }: CsvStyle): string {
   if (value === null) return ''
   if (typeof value === 'number') return decimalComma ? String(value).replace('.', ',') : String(value)
@@ -29,5 +32,5 @@ function csvCell(value: Cell, { decimalComma }: CsvStyle): string {
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Also by the wide signs, which some spreadsheets read as the usual ones. */
+/** Includes full-width signs, which some spreadsheets read as ordinary signs. */
 export const opensFormula = /^[=+\-@\t\r\n＝＋－＠]/

@@ -11,10 +11,10 @@ import { brandOf } from '../../../domain/numbering/brand.ts'
 import { type Language, languages } from '../../../domain/people/person.ts'
 import { Defaulted, OneOf } from '../../schemas.ts'
 
-/** What a page says of its reader when it asks for a report. */
+/** The parameters of a report: the language and the time zone of the reader. */
 export const ofReader = {
   language: Defaulted(OneOf(languages, { default: 'en' })),
-  /** The zone of the reader's clock. */
+  /** The time zone of the reader. */
   zone: Type.Optional(Type.String({ maxLength: 64 })),
 }
 
@@ -26,7 +26,7 @@ export function refuseUnknownZone(zone: string) {
   }
 }
 
-/** Heads and values of files about messages and numbers. What both name is named as on the pages. */
+/** Headings and values of files about messages and numbers. They use the same words as the pages. */
 const en = {
   sheet: 'Messages',
   company: 'Company',

@@ -20,7 +20,7 @@ export const reportTypes: Record<ReportFormat, string> = {
 
 type Options = { zone: string; language: Language; hasPrices: boolean }
 
-/** Every message of a dispatch, a page at a time: the next is read when the reader has taken the last. */
+/** Every message of a dispatch, in pages. The next page is read after the reader has taken the previous page. */
 export async function* reportOf(
   sql: Sql,
   dispatch: Dispatch,
@@ -68,13 +68,13 @@ function columnsOf(
 
 export type Clock = (moment: Date | null) => string | null
 
-/** Moments as spreadsheets of every language read them. */
+/** A format of moments that spreadsheets of every language read. */
 export function clockIn(timeZone: string): Clock {
   const time = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
   return moment => (moment ? time.format(moment) : null)
 }
 
-/** What was charged; of one that is not final yet, what is held for it. */
+/** The charge of the message. While the message is not final, the amount held for it. */
 const priceOf = ({ finalPrice, price }: Message) => moneyToNumber(finalPrice ?? price)
 
 async function senderNames(sql: Sql, { companyId, senderIds, senderName }: Dispatch) {

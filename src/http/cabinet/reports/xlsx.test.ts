@@ -23,14 +23,14 @@ test('a spreadsheet has every row, with numbers as numbers and texts as texts', 
   expect([...files.keys()]).toContain('[Content_Types].xml')
 })
 
-test.each(['=1+1', '+1', '-1', '@a', '\tb', '\rc'])('%j stays a text, also when somebody edits it', async value => {
+test.each(['=1+1', '+1', '-1', '@a', '\tb', '\rc'])('%j stays a text, also after a person edits it', async value => {
   const files = await filesOf(xlsxOf(['Text'], pagesOf([[value]]), 1))
   expect(files.get('xl/worksheets/sheet1.xml')).toContain(
     `<c s="2" t="inlineStr"><is><t xml:space="preserve">${value}<`,
   )
 })
 
-test('what XML does not allow is replaced', async () => {
+test('characters that XML does not allow are replaced', async () => {
   const files = await filesOf(xlsxOf(['Text'], pagesOf([['a\u0001b\ud800c😀']]), 1))
   expect(files.get('xl/worksheets/sheet1.xml')).toContain('>a\ufffdb\ufffdc😀</t>')
 })
@@ -43,7 +43,7 @@ test('rows beyond the end of a sheet go to the next', async () => {
   expect(files.get('xl/workbook.xml')!.match(/<sheet /g)).toHaveLength(3)
 })
 
-test('what a spreadsheet would calculate is known by its first sign', () => {
+test('a text that a spreadsheet would calculate is recognized by its first character', () => {
   for (const text of ['=1', '+1', '-1', '@a', '\t=1', '\n=1', '\uff1d1', '\uff0b1']) expect(text).toMatch(opensFormula)
   for (const text of ['1=1', 'a', "'=1", '']) expect(text).not.toMatch(opensFormula)
 })

@@ -3,11 +3,11 @@ import { crc32, createDeflateRaw } from 'node:zlib'
 import { type Cell, opensFormula } from './csv.ts'
 
 /**
- * A spreadsheet written as it is read: a zip archive of XML, a piece at a time, so that a million rows take no more
- * memory than a page of them.
+ * Writes a spreadsheet while its rows are read: a zip archive of XML, in pieces, so that a million rows take no more
+ * memory than a page of rows.
  */
 
-/** Excel ends a sheet at 1,048,576 rows: what is more goes to the next sheet. */
+/** Excel ends a sheet at 1,048,576 rows. Further rows go to the next sheet. */
 const ROWS_OF_SHEET = 1_000_000
 
 export async function* xlsxOf(
@@ -30,7 +30,7 @@ const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relatio
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
 const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
-/** What surrounds the sheets. Of the styles, 1 is the head and 2 a text that must never be read as a formula. */
+/** The files around the sheets. Style 1 is for the heading, style 2 for texts that must not be read as formulas. */
 function partsOf(sheets: number, sheetName: string): [string, string][] {
   const each = (text: (sheet: number) => string) => Array.from({ length: sheets }, (_, i) => text(i + 1)).join('')
   return [
@@ -57,7 +57,7 @@ function partsOf(sheets: number, sheetName: string): [string, string][] {
   ]
 }
 
-/** Takes pages until the sheet is full; what is left of them is for the next sheet. */
+/** Takes pages until the sheet is full, and keeps the remaining rows for the next sheet. */
 async function* sheetOf(head: string[], pages: AsyncIterator<Cell[][]>, most: number): AsyncGenerator<string> {
   yield `${XML}<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols><col min="1" max="${head.length}" width="20" customWidth="1"/></cols><sheetData>${rowOf(head, ' s="1"')}`
   for (let rows = 0; rows < most; ) {
@@ -72,7 +72,7 @@ async function* sheetOf(head: string[], pages: AsyncIterator<Cell[][]>, most: nu
 const rowOf = (cells: readonly Cell[], style?: string) =>
   `<row>${cells.map(cell => cellOf(cell, style)).join('')}</row>`
 
-/** A text is never calculated; one that begins like a formula stays a text when somebody edits it, too. */
+/** A text is never calculated. A text that begins like a formula stays a text also after a person edits it. */
 function cellOf(value: Cell, style = ''): string {
   if (value === null) return '<c/>'
   if (typeof value === 'number') return `<c${style}><v>${value}</v></c>`
@@ -80,7 +80,7 @@ function cellOf(value: Cell, style = ''): string {
   return `<c${quoted} t="inlineStr"><is><t xml:space="preserve">${escapeXml(value)}</t></is></c>`
 }
 
-/** XML allows no control characters but these three, and no half of a pair. */
+/** XML allows only these three control characters, and no half of a surrogate pair. */
 const notInXml = /[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 const escapeXml = (text: string) =>
@@ -91,7 +91,7 @@ const escapeXml = (text: string) =>
 
 type Entry = { name: Buffer; crc: number; packed: number; size: number; offset: number }
 
-/** Sizes stand behind each file, because they are not known before. */
+/** The sizes follow each file, because they are not known before. */
 class Zip {
   readonly #entries: Entry[] = []
   #offset = 0
@@ -101,7 +101,7 @@ class Zip {
     this.#entries.push(entry)
     yield this.#passed(localHeader(entry))
     const deflate = createDeflateRaw({ level: 6 })
-    pipeline(Readable.from(measured(texts, entry)), deflate, () => {}) // an error comes out of the loop below
+    pipeline(Readable.from(measured(texts, entry)), deflate, () => {}) // the loop below throws the error
     for await (const piece of deflate) {
       entry.packed += piece.length
       yield this.#passed(piece)
@@ -136,10 +136,10 @@ async function* measured(texts: Iterable<string> | AsyncIterable<string>, entry:
 }
 
 const VERSION = 20
-/** Sizes behind the file, names in UTF-8. */
+/** Flags: the sizes follow the file, names are in UTF-8. */
 const FLAGS = 0x0808
 const DEFLATED = 8
-/** 1 January 1980: the format knows no earlier day and needs one. */
+/** 1 January 1980, the earliest day of the format. The format requires a day. */
 const DAY = 0x21
 
 function localHeader({ name }: Entry): Buffer {

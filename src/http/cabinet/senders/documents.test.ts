@@ -38,7 +38,7 @@ async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
 }
 
 describe('documents of a company', () => {
-  test('are uploaded, listed with the newest first, and read as they were', async () => {
+  test('are uploaded, listed with the newest first, and downloaded unchanged', async () => {
     const { upload, list, open } = await signedIn(ofPartner(partnerId), 'manager')
     const whose = `?companyId=${companyId}`
     const charter = await upload('Устав 2026.pdf', PDF, whose)
@@ -50,7 +50,7 @@ describe('documents of a company', () => {
     expect((await open(stamp.body.id, whose)).rawPayload).toEqual(PNG)
   })
 
-  test('are served so that none of them can act as a page of ours, whatever it is called', async () => {
+  test('are served so that no document can act as a page of the cabinet, with any name', async () => {
     const { upload, open } = await signedIn(ofCompany(companyId), 'owner')
     const { id } = (await upload('page.html\r\nx: y".svg', `${PDF}<script>alert(1)</script>`)).body
     const { headers } = await open(id)
@@ -70,13 +70,13 @@ describe('documents of a company', () => {
     ['an SVG', 'drawing.png', '<svg xmlns="http://www.w3.org/2000/svg"/>', /PDF, JPG or PNG/],
     ['an empty file', 'empty.pdf', '', /is empty/],
     ['a file above 10 MB', 'large.pdf', Buffer.concat([Buffer.from(PDF), Buffer.alloc(10 << 20)]), /at most 10 MB/],
-  ])('are no %s', async (_, filename, content, message) => {
+  ])('cannot be %s', async (_, filename, content, message) => {
     const { upload } = await signedIn(ofCompany(companyId), 'owner')
     const { status, body } = await upload(filename, content)
     expect([status, body.error.msg]).toEqual([400, expect.stringMatching(message)])
   })
 
-  test('are deleted while no request for a sender name has them', async () => {
+  test('are deleted unless a request for a sender name has them', async () => {
     const { browser, upload, list } = await signedIn(ofCompany(companyId), 'owner')
     const [letter, stamp] = [(await upload('letter.pdf', PDF)).body.id, (await upload('stamp.png', PNG)).body.id]
     await aSender(api.sql, companyId, { documentIds: [letter] })
@@ -89,14 +89,14 @@ describe('documents of a company', () => {
     expect((await list()).documents.map(({ id }) => id)).not.toContain(stamp)
   })
 
-  test('come in a form with one part that is called file', async () => {
+  test('are uploaded in a form with exactly one part named file', async () => {
     const { upload, browser } = await signedIn(ofCompany(companyId), 'owner')
     expect((await upload('charter.pdf', PDF, '', 'other')).status).toBe(400)
     expect((await browser.ask('POST', '/documents', { file: PDF })).status).toBe(400)
   })
 })
 
-describe('who may', () => {
+describe('rights', () => {
   test('a foreign company and its documents are not found', async () => {
     const query = `?companyId=${foreign.companyId}`
     for (const place of [ofCompany(companyId), ofPartner(partnerId)]) {
@@ -130,7 +130,7 @@ describe('who may', () => {
     expect(gone.status).toBe(change === 201 ? 404 : 403)
   })
 
-  test('nobody who is not signed in', async () => {
+  test('a person who is not signed in is refused', async () => {
     const response = await api.app.inject(`/cabinet/api/documents/${foreign.documentId}/content`)
     expect(response.statusCode).toBe(401)
   })

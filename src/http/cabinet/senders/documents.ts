@@ -19,12 +19,15 @@ import { companyOf, OfCompany } from '../company-scope.ts'
 const ByDocument = Type.Object({ documentId: Type.String({ format: 'uuid' }) })
 const Content = Type.Object({ companyId: Type.Optional(Id), download: Type.Optional(Type.Boolean()) })
 
-/** What the page gets; it imports these types. */
+/** Types of answers, which the page imports. */
 export type ListedDocument = ReturnType<typeof present>
-/** At most 1,000: a company has no more. The newest first. A document that a request for a sender name has stays. */
+/**
+ * All documents of the company, at most 1,000, the newest first. A document of a request for a sender name cannot be
+ * deleted.
+ */
 export type DocumentsAnswer = { documents: (ListedDocument & { isUsed: boolean })[] }
 
-/** The files of one company: PDF, JPG and PNG, as in the partner API. */
+/** The documents of one company: PDF, JPG and PNG, as in the partner API. */
 export const documentRoutes =
   ({ sql, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -104,7 +107,9 @@ const present = ({ id, filename, kind, sizeBytes, createdAt }: CompanyDocument) 
   createdAt,
 })
 
-/** By the first bytes that the file had when it was stored, never by its name: none of these can run a script of ours. */
+/**
+ * The type comes from the first bytes of the stored file, never from its name, so that no document can run a script.
+ */
 const types: Record<DocumentKind, string> = { pdf: 'application/pdf', jpg: 'image/jpeg', png: 'image/png' }
 
 function send(reply: FastifyReply, { filename, kind, content }: Sent, isDownload: boolean) {
@@ -123,10 +128,10 @@ function send(reply: FastifyReply, { filename, kind, content }: Sent, isDownload
 
 type Sent = { filename: string; kind: DocumentKind; content: Buffer }
 
-/** The browser's own viewers of PDF and pictures work in a sandbox; whatever they show has no rights of the cabinet. */
+/** The browser's viewers of PDF and pictures work in a sandbox. A document therefore has no rights of the cabinet. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'self'; sandbox"
 
-/** As RFC 5987 writes a text in a header. */
+/** Encodes a text for a header (RFC 5987). */
 const encoded = (text: string) =>
   encodeURIComponent(text.toWellFormed()).replace(
     /['()*]/g,

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { reviewStates, type SenderStatus } from '../../../domain/senders/sender.ts'
 import { Id, OneOf, Page } from '../../schemas.ts'
 
-/** What a list of sender names or templates can be narrowed to, and the statuses that it means. */
+/** The filters of a list of sender names or templates, and the statuses of each filter. */
 export const statusesOf = {
   approved: ['APPROVED'],
   waiting: reviewStates,
@@ -11,7 +11,7 @@ export const statusesOf = {
 } as const satisfies Record<string, readonly SenderStatus[]>
 export type ReviewFilter = keyof typeof statusesOf
 
-/** What a list is asked for. */
+/** The query of a list. */
 export const listQuery = <State extends string>(states: readonly State[], mostCharacters: number) =>
   Type.Object({
     companyId: Type.Optional(Id),

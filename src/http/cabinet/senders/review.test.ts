@@ -46,7 +46,7 @@ const form = (given: object = {}) => ({
   ...given,
 })
 
-/** Requests a name and takes it into review, as the engine does. */
+/** Requests a name and puts it into review, as the engine does. */
 async function requested(given: object = {}, browser = owner): Promise<number> {
   const { status, body } = await browser.ask('POST', '/senders', form(given))
   expect(status).toBe(201)
@@ -74,7 +74,7 @@ async function decide(senderId: number, decision: string, comment?: string, vers
 }
 
 describe('a sender name', () => {
-  test('is requested for several operators, sent back, mended and approved, and all of it is its history', async () => {
+  test('is requested for several operators, sent back, corrected and approved, and its history has every step', async () => {
     const { status, body } = await owner.ask(
       'POST',
       '/senders',
@@ -109,7 +109,7 @@ describe('a sender name', () => {
     ['a name that is no SMS name', { senderName: 'Ромашка' }, /senderName: must be/],
     ['no operator', { brands: [] }, /brands: at least one/],
     ['advertising without a document', { commonType: 'PROMO' }, /documentIds: a document is required/],
-    ['a document of nobody', { documentIds: [crypto.randomUUID()] }, /documentIds: must name documents/],
+    ['an unknown document', { documentIds: [crypto.randomUUID()] }, /documentIds: must name documents/],
     ['a name that Viber refuses', { channelType: 'VIBER', senderName: '...' }, /for VIBER/],
   ])('is refused with %s', async (_, given, reason) => {
     const { status, body } = await owner.ask('POST', '/senders', form(given))
@@ -117,7 +117,7 @@ describe('a sender name', () => {
     expect(body.error.msg).toMatch(reason)
   })
 
-  test('is not requested twice, and none of several is made when one is refused', async () => {
+  test('is not requested twice, and if one of several registrations is refused, none is created', async () => {
     await requested({ senderName: 'Twice', brands: ['MTS'] })
     const { status, body } = await owner.ask(
       'POST',
@@ -129,7 +129,7 @@ describe('a sender name', () => {
     expect(names.map(({ registrations }) => registrations.map(({ brand }) => brand))).toEqual([['MTS']])
   })
 
-  test('that somebody else changed meanwhile is not overwritten', async () => {
+  test('that another person changed meanwhile is not overwritten', async () => {
     const senderId = await requested({ senderName: 'Edited' })
     const { version } = await pageOf(senderId)
     expect((await owner.ask('PATCH', `/senders/${senderId}`, { version, senderName: 'Mine' })).status).toBe(204)
@@ -141,7 +141,7 @@ describe('a sender name', () => {
     expect((await pageOf(senderId)).senderName).toBe('Mine')
   })
 
-  test('is suspended and resumed, and closes on a day to come', async () => {
+  test('is suspended and resumed, and closes on a future day', async () => {
     const { senderId } = await anApprovedSender(api.sql, companyId, { senderName: 'Paused' })
     await owner.ask('POST', `/senders/${senderId}/suspend`, { reason: 'Complaints' })
     expect(await pageOf(senderId)).toMatchObject({ suspended: true, suspendReason: 'Complaints', status: 'APPROVED' })
@@ -157,7 +157,7 @@ describe('a sender name', () => {
 })
 
 describe('a template', () => {
-  test('is requested, sent back, mended and denied', async () => {
+  test('is requested, sent back, corrected and denied', async () => {
     const body = { channelType: 'SMS', templateType: 'AUTHORIZE', pattern: 'Code %d', senderId: null, content: null }
     const made = await owner.ask('POST', '/templates', body)
     expect(made.status).toBe(201)
@@ -185,7 +185,7 @@ describe('a template', () => {
 })
 
 describe('the review', () => {
-  test('lists what waits, the oldest first, and counts it', async () => {
+  test('lists and counts waiting requests, the oldest first', async () => {
     const older = await requested({ senderName: 'Older' })
     const newer = await requested({ senderName: 'Newer' })
     const { items, waiting } = (await moderator.ask('GET', '/review')).body as QueueAnswer
@@ -195,7 +195,7 @@ describe('the review', () => {
     expect((await moderator.ask('GET', '/review/count')).body).toEqual({ waiting })
   })
 
-  test('decides nothing twice: of two moderators at once one is refused', async () => {
+  test('decides a request once: of two moderators at the same time one is refused', async () => {
     const senderId = await requested({ senderName: 'Race' })
     const { version } = await reviewOf(senderId)
     const answers = await Promise.all([
@@ -210,7 +210,7 @@ describe('the review', () => {
     expect(row!.decisions).toBe(1)
   })
 
-  test('decides nothing that the company changed after the moderator looked', async () => {
+  test('refuses the decision if the company changed the request after the moderator opened it', async () => {
     const senderId = await requested({ senderName: 'Harmless' })
     const { version } = await reviewOf(senderId)
     await owner.ask('PATCH', `/senders/${senderId}`, {
@@ -221,7 +221,7 @@ describe('the review', () => {
     expect((await pageOf(senderId)).status).toBe('PRE_REVIEW')
   })
 
-  test('needs a comment to send back or to deny', async () => {
+  test('requires a comment to send back or to deny', async () => {
     const senderId = await requested({ senderName: 'Mute' })
     for (const decision of ['reject', 'deny']) {
       expect((await decide(senderId, decision)).body.error.msg).toBe('comment: is required')
@@ -229,7 +229,7 @@ describe('the review', () => {
     }
   })
 
-  test('shows similar names of other companies, and the other names of this one', async () => {
+  test('shows similar names of other companies, and the other names of this company', async () => {
     for (const senderName of ['Fialka-Shop', 'F1alkaSh0p', 'FialkaShopX', 'Fish'])
       await aSender(api.sql, foreignId, { senderName })
     await aSender(api.sql, companyId, { senderName: 'FialkaOwn' })
@@ -239,7 +239,7 @@ describe('the review', () => {
     expect(others.map(({ senderName }) => senderName)).toContain('FialkaOwn')
   })
 
-  test.each(planModes)('finds similar names by an index, however many there are (%s)', async mode => {
+  test.each(planModes)('finds similar names by an index, among any number of names (%s)', async mode => {
     await api.sql`
       insert into senders (company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, date_from)
       select ${foreignId}, 1000000 + n, 'Shop' || n, 'SMS', 'COMMON', 'MTS', 'RU', now() from generate_series(1, 3000) n
@@ -251,14 +251,14 @@ describe('the review', () => {
     for (const { rows } of ofSenders) expect(rows).toBeLessThanOrEqual(100)
   })
 
-  test('two names are as far apart as their letters differ', () => {
+  test('the distance of two names is the number of letters in which they differ', () => {
     expect(distanceBetween('romashka', 'romashka')).toBe(0)
     expect(distanceBetween('romashka', 'romashki')).toBe(1)
     expect(distanceBetween('', 'abc')).toBe(3)
   })
 })
 
-describe('nobody else', () => {
+describe('other people', () => {
   const routes = (senderId: number, templateId: number): ['GET' | 'POST' | 'PATCH', string, object?][] => [
     ['GET', '/senders'],
     ['GET', '/senders/fees'],
@@ -282,7 +282,7 @@ describe('nobody else', () => {
     ['POST', '/review/templates/1/decision', { decision: 'deny', version: 'x' }],
   ]
 
-  test('sees or changes names and templates of a foreign company', async () => {
+  test('neither see nor change names and templates of a foreign company', async () => {
     const { senderId } = await aSender(api.sql, foreignId, { senderName: 'Theirs' })
     const browsers = [owner, await signedIn(ofPartner(partner.partnerId), 'owner')]
     for (const browser of browsers) {
@@ -290,12 +290,12 @@ describe('nobody else', () => {
         expect([path, (await browser.ask(method, `${path}?companyId=${foreignId}`, body)).status]).toEqual([path, 404])
       }
     }
-    // By its id alone, with the own company.
+    // Only by its id, with the own company.
     expect((await owner.ask('GET', `/senders/${senderId}`)).status).toBe(404)
     expect((await owner.ask('POST', `/senders/${senderId}/suspend`, {})).status).toBe(404)
   })
 
-  test('changes with a lesser role, or reviews without being staff', async () => {
+  test('change nothing with a lesser role, and review nothing unless they are staff', async () => {
     const [sender, finance] = [
       await signedIn(ofCompany(companyId), 'sender'),
       await signedIn(ofCompany(companyId), 'finance'),

@@ -42,7 +42,7 @@ import { historyOf } from './review-history.ts'
 import { attachedTo, feesByBrand, subjectOf } from './senders.ts'
 import { templateSubjectOf } from './templates.ts'
 
-/** Of each kind; the next ones come when these are decided. */
+/** The limit for names and for templates. The next requests follow after the decisions on these. */
 const MOST_LISTED = 200
 const MOST_OTHERS = 8
 
@@ -51,31 +51,31 @@ const ByTemplate = Type.Object({ templateId: Id })
 const decisions = ['approve', 'reject', 'deny'] as const
 const Decision = Type.Object({
   decision: OneOf(decisions),
-  /** What the person saw. A request that was decided or changed since is not decided. */
+  /** The version that the person saw. If the request was decided or changed meanwhile, the decision is refused. */
   version: Type.String({ maxLength: 40 }),
   comment: Type.Optional(Type.String({ maxLength: 2000 })),
 })
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type DecisionForm = Type.Static<typeof Decision>
 export type QueueItem = {
   kind: 'sender' | 'template'
   id: number
-  /** The name, or the text of the template. */
+  /** The sender name, or the text of the template. */
   title: string
   companyName: string
   channelType: Sender['channelType']
   brand: Sender['brand'] | null
   waitingSince: Date
 }
-/** The oldest first. `isAutomatic`: the engine approves by itself, so nothing new will wait. */
+/** The oldest first. `isAutomatic`: the engine approves requests itself, so that no new request waits. */
 export type QueueAnswer = { items: QueueItem[]; waiting: number; isAutomatic: boolean }
 export type CountAnswer = { waiting: number }
 export type SenderReview = Awaited<ReturnType<typeof presentSender>>
 export type TemplateReview = Awaited<ReturnType<typeof presentTemplate>>
 export type DecidedAnswer = { status: SenderStatus }
 
-/** Names and templates of all companies that wait for staff. */
+/** Names and templates of all companies that wait for a decision of staff. */
 export const reviewRoutes =
   ({ sql, clock, moderation }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -103,7 +103,7 @@ export const reviewRoutes =
       }
     })
 
-    /** For the navigation, once a minute. */
+    /** The navigation asks for it once a minute. */
     api.get('/review/count', { config }, async (): Promise<CountAnswer> => ({ waiting: await countWaiting(sql) }))
 
     api.get(
@@ -192,7 +192,7 @@ function decideTemplate(pool: Pool, templateId: number, { decision, comment }: D
 
 const given = (comment: string | undefined) => comment?.trim() || undefined
 
-/** The company has to know what to mend, or why it may not. */
+/** The comment tells the company what to correct, or the reason of the refusal. */
 function requireComment(comment: string | undefined): string {
   const text = given(comment)
   if (!text) throw invalid('comment: is required')
@@ -249,12 +249,12 @@ async function presentSender(sql: Sql, company: Company, senderId: number) {
     description: sender.description ?? '',
     dateFrom: sender.dateFrom,
     createdAt: sender.createdAt,
-    /** What the name will cost a month; null: nothing. */
+    /** The monthly fee of the name. Null without a fee. */
     fee: isPaidType(sender.commonType) ? (fees[sender.brand] ?? null) : null,
     version: versionOfSender(sender),
     documents: await attachedTo(sql, sender),
     history: historyOf(sender.createdAt, await movesOfSender(sql, companyId, senderId)),
-    /** The company's names, the newest first, each with its states; without the registration under review. */
+    /** The company's names, the newest first, with their statuses. The registration under review is left out. */
     others: names
       .map(({ channelType, senderName, registrations }) => ({
         channelType,

@@ -52,7 +52,7 @@ const NewName = Type.Object({
   channelType: OneOf(channelTypes),
   senderName: SenderName,
   commonType: OneOf(commonTypes),
-  /** For SMS in Russia; elsewhere one registration serves all operators. */
+  /** For SMS in Russia. In other countries and channels one registration is valid for all operators. */
   brands: Type.Array(OneOf(brands), { maxItems: brands.length, uniqueItems: true }),
   description: Description,
   documentIds: DocumentIds,
@@ -63,25 +63,25 @@ const Change = Type.Object({
   commonType: Type.Optional(OneOf(commonTypes)),
   description: Type.Optional(Description),
   documentIds: Type.Optional(DocumentIds),
-  /** The name is closed then. */
+  /** The name closes at this moment. */
   dateTo: Type.Optional(DateTime),
 })
 const Suspension = Type.Object({ reason: Type.Optional(Type.String({ maxLength: 2000 })) })
 
-/** What the page asks and gets; it imports these types. Amounts are decimals with four places. */
+/** Types of requests and answers, which the page imports. Amounts are decimals with four places. */
 export type NewNameForm = Type.Static<typeof NewName>
 export type NameChange = Type.Static<typeof Change>
 export type ListedRegistration = ReturnType<typeof presentRegistration>
 export type ListedName = { channelType: ClientChannel; senderName: string; registrations: ListedRegistration[] }
 export type NamesAnswer = { page: number; perPage: number; total: number; names: ListedName[]; currency: string }
-/** What a paid name costs a month at each operator that asks for something. */
+/** The monthly fee of a paid name at each operator with a fee. */
 export type FeesAnswer = { currency: string; fees: Partial<Record<Brand, string>> }
 export type AttachedDocument = { id: string; filename: string; kind: DocumentKind; createdAt: Date }
 export type MadeAnswer = { senderIds: number[] }
 export type SenderPageAnswer = Awaited<ReturnType<typeof presentPage>>
 export type { HistoryItem } from './review-history.ts'
 
-/** Sender names of one company: list, request, change, suspension. */
+/** Sender names of one company: listing, requesting, changing and suspending. */
 export const senderRoutes =
   ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -205,7 +205,7 @@ function readNewName({ channelType, senderName, commonType, description, documen
   return { ...wanted, description: description.trim() || undefined, countryCode: 'RU', dateFrom: now }
 }
 
-/** The rules of the messaging API: companies request names by themselves there too. */
+/** Uses the rules of the messaging API, where companies request names themselves too. */
 function refuseBadForm({ channelType, senderName, commonType, documentIds }: BadForm) {
   if (channelType === 'VIBER') refuseBadViberName(senderName)
   if (commonType === 'PROMO' && documentIds.length === 0) {
@@ -215,7 +215,7 @@ function refuseBadForm({ channelType, senderName, commonType, documentIds }: Bad
 
 type BadForm = Pick<SenderRequest, 'channelType' | 'senderName' | 'commonType' | 'documentIds'>
 
-/** One registration serves every operator of the other channels, and every number abroad. It is kept under the first brand. */
+/** In other channels and abroad one registration is valid for every operator. It is stored under the first brand. */
 function brandsOf({ channelType, commonType, brands: wanted }: NewNameForm): Brand[] {
   if (channelType !== 'SMS' || isInternational({ commonType })) return [brands[0]!]
   if (wanted.length === 0) throw invalid('brands: at least one operator is required')
@@ -232,7 +232,7 @@ function readChange(before: SenderRequest, { version: _, dateTo, ...change }: Na
   return wanted
 }
 
-/** As the audit log keeps them. */
+/** The fields that the audit log keeps. */
 const valuesOf = ({ senderName, commonType, dateTo, description, documentIds, status }: SenderRequest) => ({
   name: senderName,
   type: commonType,
@@ -249,7 +249,7 @@ export const subjectOf = ({ senderId, senderName, companyId }: Sender) => ({
   companyId,
 })
 
-/** People who look after names or money see what a name costs. */
+/** A viewer with a right to change names or to see money sees the fees. */
 const maySeeFees = (viewer: Viewer) => may(viewer, 'money.see') || may(viewer, 'settings.change')
 
 export async function feesByBrand(sql: Sql): Promise<FeesAnswer['fees']> {
@@ -289,7 +289,7 @@ async function presentPage(sql: Sql, viewer: Viewer, sender: SenderRequest, curr
     changeable: changeableFields(sender),
     documents: await attachedTo(sql, sender),
     history: historyOf(sender.createdAt, await movesOfSender(sql, companyId, senderId)),
-    /** The registrations of the same name in its channel. */
+    /** The other registrations of the same name in its channel. */
     registrations: called
       .filter(one => one.channelType === channelType)
       .map(one => presentRegistration(viewer, one))
@@ -299,7 +299,7 @@ async function presentPage(sql: Sql, viewer: Viewer, sender: SenderRequest, curr
 
 const MOST_SHOWN = 50
 
-/** In the order in which they were attached. */
+/** In the order in which they were attached to the request. */
 export async function attachedTo(sql: Sql, { companyId, documentIds }: SenderRequest): Promise<AttachedDocument[]> {
   if (documentIds.length === 0) return []
   const known = new Map((await listDocuments(sql, companyId)).map(document => [document.id, document]))

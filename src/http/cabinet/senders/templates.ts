@@ -24,7 +24,7 @@ import { historyOf, moverOf } from './review-history.ts'
 import { listQuery, type ReviewFilter, statusesOf } from './review-list.ts'
 
 const PER_PAGE = 50
-/** Of the form: a company with more names finds the others by the API. */
+/** The limit of names in the form. A company with more names uses the API for the others. */
 const MOST_NAMES = 200
 
 const ListQuery = listQuery(Object.keys(statusesOf) as ReviewFilter[], 200)
@@ -37,9 +37,9 @@ const NewTemplate = Type.Object({
   channelType: OneOf(channelTypes),
   templateType: OneOf(trafficTypes),
   pattern: Pattern,
-  /** Null: every name of the channel. */
+  /** Null for all names of the channel. */
   senderId: Nullable(Id),
-  /** The template at Meta, for WhatsApp. */
+  /** The name of the template at Meta, for WhatsApp. */
   content: Content,
 })
 const Change = Type.Object({
@@ -48,11 +48,11 @@ const Change = Type.Object({
   pattern: Type.Optional(Pattern),
   senderId: Type.Optional(Nullable(Id)),
   content: Type.Optional(Content),
-  /** The template is withdrawn then. */
+  /** The template is withdrawn at this moment. */
   dateTo: Type.Optional(DateTime),
 })
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type NewTemplateForm = Type.Static<typeof NewTemplate>
 export type TemplateChangeForm = Type.Static<typeof Change>
 export type ListedTemplate = ReturnType<typeof present>
@@ -63,10 +63,10 @@ export type TemplatePageAnswer = ListedTemplate & {
   changeable: (keyof TemplateChange)[]
   history: ReturnType<typeof historyOf>
 }
-/** The names that a template can be bound to: of each the first registration. */
+/** The names that a template can be bound to, each with its first registration. */
 export type TemplateNamesAnswer = { names: { senderId: number; senderName: string; channelType: ClientChannel }[] }
 
-/** Templates of one company: list, request, change, withdrawal. */
+/** Templates of one company: listing, requesting, changing and withdrawing. */
 export const templateRoutes =
   ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -162,7 +162,7 @@ const readChange = ({ version: _, dateTo, ...change }: TemplateChangeForm): Temp
   ...(dateTo === undefined ? {} : { dateTo: readTimestamp(dateTo)!.time }),
 })
 
-/** As the audit log keeps them. */
+/** The fields that the audit log keeps. */
 const valuesOf = ({ templateType, pattern, senderName, dateTo, status }: Template) => ({
   type: templateType,
   text: pattern,

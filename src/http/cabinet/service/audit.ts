@@ -12,26 +12,26 @@ import type { CabinetContext } from '../cabinet-context.ts'
 
 const Query = Type.Object({
   companyId: Type.Optional(Id),
-  /** The login of whoever made the change, or the system user of a command. */
+  /** The login of the person who made the change, or the system user of a command. */
   person: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   what: Type.Optional(OneOf(whats)),
-  /** The kind and the id of what changed, such as `person:12`. */
+  /** The kind and the id of the changed object, such as `person:12`. */
   subject: Type.Optional(Type.String({ pattern: '^[a-z_]{1,30}:.{1,300}$' })),
   from: Type.Optional(DateTime),
-  /** Not included. */
+  /** The period ends before this moment. */
   to: Type.Optional(DateTime),
-  /** The `next` of the page before. */
+  /** The `next` of the previous page of the list. */
   after: Type.Optional(Type.String({ pattern: '^\\d{1,15}-\\d{1,16}$' })),
   perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
 })
 
-/** What the page gets; it imports these types. */
+/** Types of answers, which the page imports. */
 export type AuditEntry = ReturnType<typeof present>
-/** `whats`: the kinds of changes that the viewer may meet. */
+/** `whats`: the kinds of changes that the viewer may see. */
 export type AuditAnswer = { entries: AuditEntry[]; next: string | null; whats: readonly What[] }
 export type { What } from '../../../domain/audit-log/entry.ts'
 
-/** Changes of the viewer's company, of a partner and its companies, or for staff of all. */
+/** Changes of the viewer's company, of a partner and its companies, or for staff of the whole service. */
 export const auditRoutes =
   ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -50,7 +50,7 @@ export const auditRoutes =
     )
   }
 
-/** Changes of the service and of those above the viewer. */
+/** The kinds of changes that each kind of viewer does not see. */
 const notFor: Record<Viewer['kind'], RegExp> = {
   COMPANY: /^(staff|partner|tariffs|numbering|ported_numbers|gateway|month|audit_log)\./,
   PARTNER: /^(staff|numbering|ported_numbers|gateway|month|audit_log)\./,
@@ -91,7 +91,7 @@ function placeIn(text: string): Place {
   return { at: new Date(at), entryId }
 }
 
-/** Staff and the command line serve many companies: others learn that they made a change, not who of them or from where. */
+/** Other people learn that staff or the command line made a change, but not the name of the person or the address. */
 const shownTo: Record<Viewer['kind'], readonly Actor['kind'][]> = {
   COMPANY: ['COMPANY', 'PARTNER'],
   PARTNER: ['COMPANY', 'PARTNER'],

@@ -64,7 +64,7 @@ async function aGateway(given: Partial<NewGatewayBody> = {}, base = simulator): 
   return body.gatewayId
 }
 
-/** Viewers share an answer for a second. */
+/** Waits until the shared answer of one second is old. */
 const seen = async (gatewayId: number, expected: Partial<ListedGateway>) =>
   eventually(async () => {
     const { gateways } = (await admin.ask('GET', '/gateways')).body as GatewaysAnswer
@@ -87,7 +87,7 @@ const aState = (gatewayId: number, given: object = {}) =>
       lastError: null,
       lastErrorAt: null,
       answerMs: 40,
-      version: 1000, // it follows every change at once
+      version: 1000, // it applies every change at once
       ...given,
     },
   ])
@@ -99,7 +99,7 @@ function aMinute(gatewayId: number, given: object = {}) {
 }
 
 describe('a gateway', () => {
-  test('is shown with what the engines tell: state, rate, window, receipts outstanding, errors and who waits', async () => {
+  test('is shown with the figures of the engines: state, rate, window, outstanding receipts, errors and waiting companies', async () => {
     const gatewayId = await aGateway({ rate: 50, brands: ['MTS', 'OTHER'], companies: [companyId] })
     await seen(gatewayId, { standing: 'unknown', rate: 0, waiting: 1, stuck: 1 })
 
@@ -118,7 +118,7 @@ describe('a gateway', () => {
     await seen(gatewayId, { standing: 'down', lastError: 'the password is wrong' })
   })
 
-  test('never shows a secret, keeps one that is not given again, and shows no settings to people who may not change', async () => {
+  test('never shows a secret, keeps a secret that the form does not repeat, and shows settings only to people who may change them', async () => {
     const gatewayId = await aGateway({}, smpp)
     const values = { host: '127.0.0.1', port: 1, systemId: 'shop' }
     expect((await shown(gatewayId)).settings).toEqual({ values, secrets: ['password'], isSealed: false })
@@ -131,7 +131,7 @@ describe('a gateway', () => {
     expect(JSON.stringify(seenBySupport.body) + row!.kept).not.toContain('sesame')
   })
 
-  test('that somebody changed meanwhile is not overwritten', async () => {
+  test('that another person changed meanwhile is not overwritten', async () => {
     const gatewayId = await aGateway()
     const change = (version: number, rate: number) => admin.ask('PATCH', `/gateways/${gatewayId}`, { version, rate })
     expect((await change(1, 10)).status).toBe(200)
@@ -141,7 +141,7 @@ describe('a gateway', () => {
     expect((await change(2, 20)).status).toBe(200)
   })
 
-  test('is paused, drained and resumed; while receipts are outstanding it is not removed, after its drain it is', async () => {
+  test('is paused, drained and resumed; it is removed after its drain, but not while receipts are outstanding', async () => {
     const gatewayId = await aGateway()
     await aState(gatewayId, { open: 0 })
     await aMinute(gatewayId)
@@ -164,7 +164,7 @@ describe('a gateway', () => {
     expect((await admin.ask('GET', `/gateways/${gatewayId}`)).status).toBe(404)
   })
 
-  test('whose operator never reports can be removed when the time of its drain has passed', async () => {
+  test('whose operator sends no receipts can be removed after the time of its drain', async () => {
     const gatewayId = await aGateway()
     await aMinute(gatewayId)
     await admin.ask('POST', `/gateways/${gatewayId}/drain`, {})
@@ -173,7 +173,7 @@ describe('a gateway', () => {
     expect((await admin.ask('DELETE', `/gateways/${gatewayId}`)).status).toBe(204)
   })
 
-  test('is tested with one message, which is neither stored nor billed, and tells what came back', async () => {
+  test('is tested with one message, which is neither stored nor billed, and the answer has the result', async () => {
     const gatewayId = await aGateway()
     const before = await api.sql`select count(*) from messages`
     const trial = (to: string) =>
@@ -207,14 +207,14 @@ test.each([
   [{ name: 'taken' }, 'A gateway with the name "taken" exists already'],
   [{ name: '' }, 'name: must not be empty'],
   [{ rate: 0 }, 'rate'],
-])('a new gateway with %j is refused in the words of the domain', async (given, words) => {
+])('a new gateway with %j is refused with the reason of the domain', async (given, words) => {
   await aGateway({ name: 'taken' })
   const { status, body } = await admin.ask('POST', '/gateways', { ...simulator, ...given })
   expect([status, body.error.msg]).toEqual([400, expect.stringContaining(words)])
   expect(await api.sql`select name from gateways`).toHaveLength(1)
 })
 
-test('people see what their role allows, and gateways that are not there are not found', async () => {
+test('people see only the fields that their role allows, and unknown gateways are not found', async () => {
   const gatewayId = await aGateway()
   const support = await signedIn(staff, 'support')
   const others = [
@@ -249,7 +249,7 @@ test('people see what their role allows, and gateways that are not there are not
   )
 })
 
-test.each(planModes)('messages that wait are summed over lanes with messages alone, with %s', async mode => {
+test.each(planModes)('waiting messages are summed only over lanes that have messages, with %s', async mode => {
   await api.sql`
     insert into lanes (company_id, dispatch_id, channel_type, brand_id, priority, tail, cursor, open)
     select ${companyId}, 1000000 + n, 'SMS', 1, 1, 10, 10, n % 2 = 0 from generate_series(1, 10000) n
@@ -261,7 +261,7 @@ test.each(planModes)('messages that wait are summed over lanes with messages alo
   expect(lanes.map(({ index }) => index)).toContainEqual(expect.stringMatching(/^lanes_(ready|in_turn)$/))
 })
 
-test('late receipts of the last day are counted up to a bound, and the newest are shown with their messages', async () => {
+test('late receipts of the last day are counted up to a limit, and the newest are shown with their messages', async () => {
   const gatewayId = await aGateway()
   expect((await shown(gatewayId)).late).toEqual({ count: 0, isMore: false, newest: [] })
   await api.sql`

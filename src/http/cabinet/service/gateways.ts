@@ -34,7 +34,7 @@ const Brands = Type.Array(OneOf(brandNames), { maxItems: brandNames.length })
 const Rate = Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))
 const Companies = Type.Array(Id, { maxItems: 100 })
 const Value = Type.Unsafe<string | number | boolean | null>({ type: ['string', 'number', 'boolean', 'null'] })
-/** A setting that is null is removed; one that is not named stays as it is. */
+/** Null removes a setting. A setting that is not named stays as it is. */
 const Settings = Type.Record(Type.String({ maxLength: 40 }), Value, { maxProperties: 60 })
 
 const NewGateway = Type.Object({
@@ -47,7 +47,7 @@ const NewGateway = Type.Object({
   settings: Settings,
 })
 const Change = Type.Object({
-  /** Of the gateway that the form began with. */
+  /** The version of the gateway that the form showed. */
   version: Type.Integer({ minimum: 1 }),
   name: Type.Optional(Name),
   brands: Type.Optional(Brands),
@@ -65,7 +65,7 @@ const TrialMessage = Type.Object({
 })
 const ByGateway = Type.Object({ gatewayId: Id })
 
-/** What the pages ask and get; they import these types. */
+/** Types of requests and answers, which the pages import. */
 export type NewGatewayBody = Type.Static<typeof NewGateway>
 export type GatewayChangeBody = Type.Static<typeof Change>
 export type TrialBody = Type.Static<typeof TrialMessage>
@@ -73,13 +73,13 @@ export type ListedGateway = ReturnType<typeof presentListed>
 export type GatewaysAnswer = { at: Date; gateways: ListedGateway[] }
 export type GatewayAnswer = ListedGateway & Awaited<ReturnType<typeof detailsOf>> & { at: Date }
 export type ConnectorsAnswer = { connectors: Connectors['descriptions'] }
-/** `enginesBehind`: so many engines did not confirm within some seconds that they follow. */
+/** `enginesBehind`: the number of engines that did not confirm the change within some seconds. */
 export type GatewayChanged = { gatewayId: number; enginesBehind: number }
 export type { TrialReport } from '../../../domain/gateways/connectors.ts'
 
-/** Viewers of a process ask the database once in this time, all together. */
+/** A process queries the database at most once in this time, for all its viewers together. */
 const EVERY_MS = 1000
-/** The page waits for 30 seconds. */
+/** The page waits 30 seconds. */
 const ENGINES_MS = 5000
 const RECEIPT_WAIT_MS = 8000
 const TRIAL_MS = 25_000
@@ -98,7 +98,7 @@ export const gatewayRoutes =
     })
 
     api.get('/connectors', { config: { needs: 'gateways.change' } }, async (): Promise<ConnectorsAnswer> => {
-      return { connectors: atHand(connectors).descriptions }
+      return { connectors: requireConnectors(connectors).descriptions }
     })
 
     api.get(
@@ -117,7 +117,7 @@ export const gatewayRoutes =
       '/gateways',
       { config: { needs: 'gateways.change' }, schema: { body: NewGateway } },
       async ({ actor, body }, reply): Promise<GatewayChanged> => {
-        const made = await sql.begin(tx => add(tx, actor, atHand(connectors), body))
+        const made = await sql.begin(tx => add(tx, actor, requireConnectors(connectors), body))
         reply.code(201)
         return followed(made)
       },
@@ -165,7 +165,7 @@ export const gatewayRoutes =
       },
     )
 
-    /** Sends one message; nothing of it is billed or stored. */
+    /** Sends one message, which is neither stored nor billed. */
     api.post(
       '/gateways/:gatewayId/trials',
       { config: { needs: 'gateways.change' }, schema: { params: ByGateway, body: TrialMessage } },
@@ -179,7 +179,7 @@ export const gatewayRoutes =
           await sql.begin(tx =>
             recordChange(tx, actor, { what: 'gateway.tested', subject: gatewaySubject(gateway), after }),
           )
-          return await tryOut(atHand(connectors), gateway, body)
+          return await tryOut(requireConnectors(connectors), gateway, body)
         } finally {
           trials -= 1
         }
@@ -197,7 +197,7 @@ export const gatewayRoutes =
         const found = await findGateway(tx, gatewayId)
         if (!found) throw notHere()
         await requireCompanies(tx, change.companies ?? [])
-        const keeping = atHand(connectors).keepingOf(found.connector)
+        const keeping = requireConnectors(connectors).keepingOf(found.connector)
         const { before, after } = await changeGatewayIn(tx, gatewayId, change, keeping, version)
         const settings = change.settings && { settings: Object.keys(change.settings) }
         const fields = { before: gatewayFields(before), after: { ...gatewayFields(after), ...settings } }
@@ -207,7 +207,7 @@ export const gatewayRoutes =
       return followed(after)
     }
 
-    /** Waits a little for the engines, so that a person who sees "paused" can rely on it. */
+    /** Waits some seconds for the engines, so that "paused" on the page is true. */
     async function followed(gateway: Gateway): Promise<GatewayChanged> {
       const enginesBehind = await waitForEngines(sql, gateway, ENGINES_MS)
       views.forget()
@@ -215,8 +215,8 @@ export const gatewayRoutes =
     }
   }
 
-/** Without them only the engines know how to speak to operators. */
-function atHand(connectors: Connectors | undefined): Connectors {
+/** Throws in a process without connectors. Connectors check the settings of a gateway and send test messages. */
+function requireConnectors(connectors: Connectors | undefined): Connectors {
   if (!connectors) throw new AppError('not_ready', 'This process cannot change gateways')
   return connectors
 }
@@ -280,9 +280,9 @@ const tooManyTrials = () =>
     limit: MOST_TRIALS,
   })
 
-// What is shown -------------------------------------------------------------------------------------------------------
+// Answers ------------------------------------------------------------------------------------------------------------
 
-/** Without settings: an address among them may tell more than it should. */
+/** Leaves out the settings, because an address in them may contain a secret. */
 const presentListed = ({ gateway, standing, throttledAt, state, day, waiting, stuck }: GatewayView) => ({
   gatewayId: gateway.gatewayId,
   name: gateway.name,
@@ -321,12 +321,12 @@ async function detailsOf(sql: Sql, { gateway, day, engines }: GatewayView, { web
     endedLastMinute: day.endedLastMinute,
     late: await lateReceiptsOfGateway(sql, gateway.gatewayId),
     engines: engines.map(({ gatewayId: _, ...engine }) => engine),
-    /** Null for people who may not change them. */
+    /** Null for a viewer without the right to change them. */
     settings: keeping ? settingsOf(gateway, keeping) : null,
   }
 }
 
-/** Of a company that was removed since, the id. */
+/** Names of companies. A removed company has its id instead. */
 const companiesOf = (sql: Sql, ids: number[]) =>
   Promise.all(
     ids.map(companyId =>
@@ -337,7 +337,7 @@ const companiesOf = (sql: Sql, ids: number[]) =>
     ),
   )
 
-/** Of secrets, the names of those that are set. `isSealed`: they were sealed with another TIDINGS_SECRET. */
+/** Secrets appear only by name. `isSealed`: they were encrypted with another TIDINGS_SECRET. */
 function settingsOf(gateway: Gateway, { key, secretNames }: Keeping) {
   try {
     const opened = openSettings(gateway, key)

@@ -31,7 +31,7 @@ const report = (now = new Date()) => healthOf({ sql: api.sql, now, dataFolder: t
 const levelOf = async (name: string) => (await report()).checks.find(check => check.name === name)?.level
 
 describe('health', () => {
-  test('tells every process: one without a sign of life is gone, a wrong clock and a long delay need a look', async () => {
+  test('shows every process: a process without a heartbeat is gone, and a wrong clock or a long delay needs attention', async () => {
     const { processes, checks } = await report()
     const known = new Map(processes!.map(process => [process.id, process]))
     expect(known.get(alive)).toMatchObject({ kind: 'engine', level: 'ok', problems: [], host: 'one', unrecorded: 2 })
@@ -53,7 +53,7 @@ describe('health', () => {
     })
   })
 
-  test('a receiver that is paused, and a month that is missing, are told', async () => {
+  test('shows paused receivers and missing months', async () => {
     expect([await levelOf('callbacks'), await levelOf('months')]).toEqual(['ok', 'ok'])
     const companyId = await aCompany(api.sql, await aPartner(api.sql))
     await api.sql`insert into receivers (company_id, receiver, failures) values (${companyId}, 'shop.example', 20)`
@@ -64,7 +64,7 @@ describe('health', () => {
     expect([await levelOf('callbacks'), await levelOf('months')]).toEqual(['look', 'bad'])
   })
 
-  test('a part that does not answer in time is unknown, and the others are told', async () => {
+  test('a part that does not answer in time is unknown, and the other parts are shown', async () => {
     const { promise: isLocked, resolve } = Promise.withResolvers<void>()
     const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
     const locking = api.sql.begin(async tx => {

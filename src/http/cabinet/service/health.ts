@@ -3,12 +3,12 @@ import { type HealthReport, healthOf } from '../../../domain/health/health.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { SharedAnswer } from './shared-answer.ts'
 
-/** What the page gets; it imports these types. */
+/** Types of answers, which the page imports. */
 export type HealthAnswer = HealthReport & { at: Date }
 export type { Check, CheckName } from '../../../domain/health/checks.ts'
 export type { ProcessHealth } from '../../../domain/health/processes.ts'
 
-/** However many pages are open, a process asks the database no more often. */
+/** A process queries the database at most once in this time, for any number of pages. */
 const EVERY_MS = 2000
 
 export const healthRoutes =

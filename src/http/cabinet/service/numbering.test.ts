@@ -61,11 +61,11 @@ const find = async (number: string) =>
 const stateOf = async () => (await admin.ask('GET', '/numbering')).body as NumberingAnswer
 
 describe('a file of the register', () => {
-  test('shows exactly what it changes, is applied on a second request, and counts for lookups at once', async () => {
+  test('shows exactly its changes, is applied by a second request, and takes effect on lookups at once', async () => {
     await importRegister(api.sql, sourceOf(register), { name: 'before.csv' })
     const next = [
       line('0000000', '0499999'),
-      line('0500000', '0999999'), // only cut in two
+      line('0500000', '0999999'), // the same range, cut in two
       line('1000000', '1999999', tele2),
       line('3000000', '3999999'),
     ]
@@ -91,7 +91,7 @@ describe('a file of the register', () => {
     expect((await admin.ask('GET', path)).status).toBe(404)
   })
 
-  test('that is compared is not applied when something else was imported since; it can be compared again', async () => {
+  test('that was compared is not applied if another file was imported since; it can be compared again', async () => {
     const { path, body } = await upload(register)
     await importPorted(api.sql, sourceOf(['79160000001;TELE2']))
     const late = await apply(path, body.version)
@@ -107,7 +107,7 @@ describe('a file of the register', () => {
     expect((await admin.ask('DELETE', wrong.path)).status).toBe(204)
   })
 
-  test('comes in pieces of a size; what is missing, too long or too large is refused', async () => {
+  test('is uploaded in pieces of a fixed size; a missing piece, a long piece and a large file are refused', async () => {
     const long = `${'0'.repeat(90_000)}\n`.repeat(24) // a little more than one piece
     const { path, content } = await start([long])
     expect((await put(path, 0, content.subarray(0, 10))).status).toBe(400)
@@ -125,7 +125,7 @@ describe('a file of the register', () => {
     await admin.ask('DELETE', path)
   })
 
-  test('is kept for an hour, and only four of them', async () => {
+  test('is kept for an hour, and at most four files are kept', async () => {
     for (let i = 0; i < 4; i++) await start(['x'])
     const fifth = await admin.ask('POST', '/numbering/uploads', {
       kind: 'ported',
@@ -147,7 +147,7 @@ describe('a file of the register', () => {
   })
 })
 
-test('the difference says of every number what a look at both plans says', () => {
+test('the difference gives for every number the same answer as a lookup in both plans', () => {
   const ranges = fc
     .array(fc.record({ first: fc.nat(40), length: fc.nat(6), inn: fc.nat(2), region: fc.nat(1) }), { maxLength: 8 })
     .map(rows => {
@@ -181,7 +181,7 @@ test('the difference says of every number what a look at both plans says', () =>
   )
 })
 
-test('a file of ported numbers shows those that are new, moved and gone back', async () => {
+test('a file of ported numbers shows new, moved and returned numbers', async () => {
   await importPorted(api.sql, sourceOf(['79160000001;TELE2', '79160000002;TELE2', '79160000003;TELE2']), {
     replace: true,
   })
@@ -204,7 +204,7 @@ test('a file of ported numbers shows those that are new, moved and gone back', a
   expect((await stateOf()).ported).toBe(3)
 })
 
-test('a lookup answers what processes answer from memory', async () => {
+test('a lookup gives the same answer as the memory of processes', async () => {
   const numbering = await loadNumbering(api.sql)
   const numbers = [
     '79160000002',
@@ -225,7 +225,7 @@ test('a lookup answers what processes answer from memory', async () => {
   expect((await admin.ask('GET', '/numbering/lookup?number=abc')).status).toBe(400)
 })
 
-test('the state names codes, operators and virtual operators; one of these is saved from what the person saw', async () => {
+test('the state has codes, operators and virtual operators; a virtual operator is saved only over the value that the person saw', async () => {
   const state = await stateOf()
   expect(state).toMatchObject({ importedCodes: 1, ported: 3 })
   expect(state.operators[0]!.numbers).toBeGreaterThan(10_000_000)
@@ -275,8 +275,8 @@ describe('the numbering in use is downloaded and imported again', () => {
   }
   const ranges = ({ difference }: UploadAnswer) => changeKinds.map(kind => difference!.changes[kind].ranges)
 
-  test('as a register: no difference is left, of codes that came in between either', async () => {
-    const nasty = '"В кавычках";Атлантида;-;' // in quotes, of an unknown region, without INN
+  test('as a register: no difference is left, also not for codes that were imported in between', async () => {
+    const nasty = '"В кавычках";Атлантида;-;' // with quotes, an unknown region and no INN
     await importRegister(api.sql, sourceOf([...register, line('3000000', '3000009', nasty)]), { replace: true })
     const { version } = await stateOf()
     const { name, lines } = await saved('register')
@@ -306,7 +306,7 @@ describe('the numbering in use is downloaded and imported again', () => {
     expect((await saved('ported')).lines).toEqual(lines)
   })
 
-  test('not half of it: an import in the meantime ends the file', async () => {
+  test('only as a whole: an import during the download ends the file', async () => {
     const { pieces } = await exportNumbering(api.sql, 'register')
     await pieces.next()
     await importPorted(api.sql, sourceOf(['79160000001;TELE2']))

@@ -33,7 +33,10 @@ const NewUpload = Type.Object({
   kind: Kind,
   name: Type.String({ minLength: 1, maxLength: 255 }),
   sizeBytes: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-  /** The file is the whole list: other numbers are no longer ported, other codes go back to the carried plan. */
+  /**
+   * True if the file is the complete list. Other numbers are then no longer ported, and other codes return to the
+   * built-in plan.
+   */
   replaces: Type.Boolean(),
 })
 const Seen = Type.Object({ version: Type.Integer() })
@@ -42,15 +45,15 @@ const VirtualOperator = Type.Object({
   inn: Type.String({ pattern: '^(\\d{10}|\\d{12})$' }),
   name: Type.String({ minLength: 1, maxLength: 200 }),
   brandId: BrandId,
-  /** What the person saw; null: that it is not in the table. */
+  /** The value that the person saw. Null if it was not in the table. */
   before: Type.Union([Type.Null(), BrandId]),
 })
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type NewUpload = Type.Static<typeof NewUpload>
 export type VirtualOperator = Type.Static<typeof VirtualOperator>
 export type NumberingAnswer = Awaited<ReturnType<typeof describeNumbering>> & {
-  /** For those who may change the plan. */
+  /** Empty for a viewer without the right to change the plan. */
   uploads: Awaited<ReturnType<typeof waitingUploads>>
   pieceBytes: number
   largestBytes: number
@@ -61,7 +64,7 @@ export type StartedUpload = { uploadId: number }
 export type { ChangeKind } from '../../../domain/numbering/difference.ts'
 
 const OPERATORS_SHOWN = 60
-/** At a time: a plan and its ported numbers. */
+/** Simultaneous exports of a person: a plan and its ported numbers. */
 const EXPORTS_OF_PERSON = 2
 
 /** The numbering plan, for staff. */
@@ -92,7 +95,7 @@ export const numberingRoutes =
       ({ query }): Promise<LookupAnswer> => lookUpNumber(sql, query.number),
     )
 
-    /** What is in use, as a file that can be imported again. */
+    /** The numbering in use, as a file that can be imported again. */
     api.get(
       '/numbering/export',
       { config: { needs: 'numbering.see' }, schema: { querystring: Type.Object({ kind: Kind }) } },
@@ -131,7 +134,7 @@ export const numberingRoutes =
       async ({ params }): Promise<UploadAnswer> => requireUpload(sql, params.uploadId, clock()),
     )
 
-    /** Reads the file and tells what it would change. */
+    /** Reads the file and returns the changes that an import would make. */
     api.post(
       '/numbering/uploads/:uploadId/compare',
       { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
@@ -165,7 +168,7 @@ export const numberingRoutes =
       },
     )
 
-    /** Says which network carries an operator without one of its own; brand 0: none of the four. */
+    /** Sets the network of a virtual operator. Brand 0 is none of the four networks. */
     api.put(
       '/numbering/virtual-operators',
       { config: { needs: 'numbering.change' }, schema: { body: VirtualOperator } },
@@ -187,7 +190,7 @@ export const numberingRoutes =
 
 const brandName = (brandId: number) => brandOf(brandId) ?? 'none'
 
-/** A mistake in the file: the domain tells a person at a terminal. */
+/** Turns the message that the domain writes for a terminal into a refusal for the page. */
 async function readable<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read()

@@ -1,6 +1,6 @@
 /**
- * One answer for everybody who asks within a moment: however many pages are open, the database is asked once in that
- * time. A question that failed is asked again by the next.
+ * One answer for all requests within an interval, so that any number of open pages causes one query. After a failed
+ * query the next request queries again.
  */
 export class SharedAnswer<T> {
   readonly #everyMs: number
@@ -24,7 +24,7 @@ export class SharedAnswer<T> {
     return answer
   }
 
-  /** Something was changed: the next question goes to the database. */
+  /** Call it after a change: the next request queries the database. */
   forget() {
     this.#answer = undefined
   }

@@ -10,26 +10,26 @@ import { actorOf } from './actor.ts'
 import type { SessionCookie } from './cookie.ts'
 
 /**
- * What a route of the cabinet needs: a right; `signed in` for what every person may do with the own account; `half`
- * while the second factor is missing; `nobody` for signing in.
+ * The right that a route of the cabinet needs. `signed in` is for the person's own account, `half` for a session
+ * without its second factor, and `no session` for signing in.
  */
-export type Needs = Right | 'signed in' | 'half' | 'nobody'
+export type Needs = Right | 'signed in' | 'half' | 'no session'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     needs?: Needs
   }
   interface FastifyRequest {
-    /** In the cabinet only; not where a route needs nobody. */
+    /** The person of the session. Only in routes of the cabinet that need a session. */
     viewer: Viewer
-    /** The viewer as the audit log names whoever changes something; there where the viewer is. */
+    /** The viewer in the form of the audit log. Only in routes of the cabinet that need a session. */
     actor: Actor
   }
 }
 
 /**
- * Lets in only people with the right that the route states, before the body is read. A route that states none does not
- * start. To be called before the routes of the scope are made.
+ * Admits only people with the right that the route states, before the body is read. A route that states no right does
+ * not start. Must be called before the routes of the scope are registered.
  */
 export function guardCabinet(scope: FastifyInstance, context: Context, cookie: SessionCookie) {
   const { publicUrl } = context
@@ -45,19 +45,19 @@ export function guardCabinet(scope: FastifyInstance, context: Context, cookie: S
     reply.headers(ofEveryAnswer)
     refuseOtherOrigin(request, publicUrl)
     const { needs } = request.routeOptions.config
-    if (needs === undefined || needs === 'nobody') return
+    if (needs === undefined || needs === 'no session') return
     request.viewer = await viewerOf(request, needs)
     request.actor = actorOf(request, request.viewer)
   })
 
-  // A file of a million rows takes long to send. It is cut off when its reader loses the right to see it.
+  // Sending a file of a million rows takes long. The server ends it when its reader loses the right to see it.
   scope.addHook('onSend', async (request, reply, payload) => {
     const { needs } = request.routeOptions.config
-    if (!(payload instanceof Readable) || isLive(reply) || needs === undefined || needs === 'nobody') return payload
+    if (!(payload instanceof Readable) || isLive(reply) || needs === undefined || needs === 'no session') return payload
     return whileAllowed(payload, () => viewerOf(request, needs))
   })
 
-  async function viewerOf(request: FastifyRequest, needs: Exclude<Needs, 'nobody'>): Promise<Viewer> {
+  async function viewerOf(request: FastifyRequest, needs: Exclude<Needs, 'no session'>): Promise<Viewer> {
     const value = cookie.read(request)
     const found = value === undefined ? undefined : await findSession(value, request.ip)
     if (!found || (found.isHalf && needs !== 'half')) throw new AppError('not_authenticated', 'Sign in first')
@@ -68,7 +68,7 @@ export function guardCabinet(scope: FastifyInstance, context: Context, cookie: S
 
 const isRight = (needs: Needs): needs is Right => needs !== 'signed in' && needs !== 'half'
 
-/** Nothing of it is kept, shown as a page, or taken for something else than it says. Documents have their own policy. */
+/** Browsers must not cache an answer, show it as a page, or guess its type. Documents have their own policy. */
 const ofEveryAnswer = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -79,7 +79,7 @@ const ofEveryAnswer = {
 
 const ASK_AGAIN_EVERY_MS = 1000
 
-/** Streams of events ask for all their sessions at once, see live.ts. */
+/** Streams of events check all their sessions at once, see live.ts. */
 const isLive = (reply: FastifyReply) => String(reply.getHeader('content-type')).startsWith('text/event-stream')
 
 function whileAllowed(file: Readable, ask: () => Promise<unknown>): Readable {
@@ -91,14 +91,14 @@ function whileAllowed(file: Readable, ask: () => Promise<unknown>): Readable {
       ask().then(() => done(null, piece), done)
     },
   })
-  return pipeline(file, pass, () => {}) // the framework logs what went wrong
+  return pipeline(file, pass, () => {}) // the framework logs the error
 }
 
 const SAFE = ['GET', 'HEAD']
 
 /**
- * Browsers name the page that a change comes from: it must be one of ours. Programs that are no browsers name none, and
- * have no cookie that somebody else could use.
+ * Browsers send the origin of a change, which must be our own. Other programs send no origin, and hold no cookie that
+ * another site could use.
  */
 function refuseOtherOrigin({ method, headers }: FastifyRequest, publicUrl: string) {
   const { origin, host = '', 'sec-fetch-site': site = 'none' } = headers

@@ -22,13 +22,13 @@ const Preferences = Type.Object({
   theme: Type.Optional(OneOf(themes)),
 })
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type Preferences = Type.Static<typeof Preferences>
 export type NewPassword = Type.Static<typeof NewPassword>
 export type NewSecondFactor = Type.Static<typeof NewSecondFactor>
 export type ListedSession = {
   id: string
-  /** The session that asks. */
+  /** True for the session of this request. */
   isThis: boolean
   address: string
   agent: string
@@ -41,7 +41,7 @@ export type SecondFactorAnswer = { isOn: boolean; recoveryCodesLeft: number }
 export type ProposalAnswer = { secret: string; address: string }
 export type RecoveryCodesAnswer = { recoveryCodes: string[] }
 
-/** What every person may do with the own account. */
+/** Routes for the person's own account. */
 export const accountRoutes =
   ({ sql, clock, secondFactors }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -88,7 +88,7 @@ export const accountRoutes =
       },
     )
 
-    /** All but this one. */
+    /** Ends all other sessions of the person. */
     api.delete(
       '/account/sessions',
       { config },
@@ -151,11 +151,11 @@ export const accountRoutes =
     )
   }
 
-/** A change of the own account. */
+/** The audit entry of a change of the person's own account. */
 const recordOwn = (sql: Transaction, actor: Actor, person: Person, change: Pick<Change, 'what' | 'before' | 'after'>) =>
   recordChange(sql, actor, { ...change, ...subjectOf(person) })
 
-/** A person as the subject of a change, and whose it is. */
+/** The person as the subject of an audit entry, with the company or partner. */
 export const subjectOf = ({ personId, login, companyId, partnerId }: Person) => ({
   subject: { kind: 'person', id: personId, name: login },
   companyId,

@@ -3,7 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 const NAME = 'tidings'
 const MOST_SECONDS = 14 * 24 * 3600
 
-/** `__Host-`: browsers take such a cookie over https alone, for this host alone. Without https it has a plain name. */
+/**
+ * Browsers accept a cookie named `__Host-…` only over https and only for this host. Without https it has a plain name.
+ */
 export class SessionCookie {
   readonly #name: string
   readonly #isSecure: boolean

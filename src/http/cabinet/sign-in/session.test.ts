@@ -53,14 +53,14 @@ describe('signing in', () => {
     expect((await browser.ask('GET', '/session')).status).toBe(401)
   })
 
-  test('with a wrong password or an unknown login is refused in the same words', async () => {
+  test('with a wrong password or an unknown login is refused with the same message', async () => {
     const { login } = await aPerson(api.sql, staff, 'support')
     const wrong = await aBrowser().signIn(login, 'something else')
     const unknown = await aBrowser().signIn('nobody@example.com')
     expect([wrong.status, wrong.body]).toEqual([401, unknown.body])
   })
 
-  test('pauses after ten failures of a login, and a right password does not tell', async () => {
+  test('pauses after ten failures of a login, and the right password gets the same refusal', async () => {
     const { login } = await aPerson(api.sql, staff, 'support')
     for (let i = 0; i < 10; i++) await aBrowser().signIn(login, 'guess', { remoteAddress: `198.51.100.${i}` })
     const { status, headers } = await aBrowser().signIn(login)
@@ -69,7 +69,7 @@ describe('signing in', () => {
     expect((await aBrowser().signIn(login)).status).toBe(200)
   })
 
-  test('pauses after ten logins failed from an address, whatever address the request claims', async () => {
+  test('pauses after ten failed logins from an address, although the requests claim other addresses', async () => {
     const guess = (i: number) => {
       const headers = { 'x-forwarded-for': `198.51.100.${i}`, forwarded: `for=198.51.100.${i}` }
       return aBrowser().signIn(`guess-${i}@example.com`, 'guess', { remoteAddress: '192.0.2.77', headers })
@@ -108,7 +108,7 @@ describe('signing in', () => {
     expect((await idle.ask('GET', '/session')).status).toBe(401)
   })
 
-  test('ends the session that was not used for longest when a person has a hundred', async () => {
+  test('ends the least recently used session if a person has a hundred', async () => {
     const { login, personId } = await aPerson(api.sql, staff, 'admin')
     const oldest = aBrowser()
     await oldest.signIn(login)
@@ -123,7 +123,7 @@ describe('signing in', () => {
     expect(row).toEqual({ count: 100 })
   })
 
-  test('takes no session from outside: the value is new at every sign-in', async () => {
+  test('accepts no session value from outside: every sign-in makes a new value', async () => {
     const { login } = await aPerson(api.sql, staff, 'admin')
     const browser = aBrowser()
     browser.cookie = `tidings=${'A'.repeat(43)}`
@@ -134,7 +134,7 @@ describe('signing in', () => {
     expect(row).toEqual({ count: 0 })
   })
 
-  test('a request of another site is refused, whatever its cookie', async () => {
+  test('a request of another site is refused, also with a valid cookie', async () => {
     const { login } = await aPerson(api.sql, staff, 'admin')
     const browser = aBrowser()
     await browser.signIn(login)
@@ -173,7 +173,7 @@ describe('a second factor', () => {
   }
   const factor = (browser: CabinetBrowser, code: string) => browser.ask('POST', '/session/second-factor', { code })
 
-  test('is asked for after the password, and nothing is open before it', async () => {
+  test('is required after the password, and no route is open before it', async () => {
     const { login, secret } = await withFactor()
     const browser = aBrowser()
     expect((await browser.signIn(login)).body).toEqual({ needsSecondFactor: true })
@@ -188,7 +188,7 @@ describe('a second factor', () => {
     expect((await browser.ask('GET', '/session')).status).toBe(401)
   })
 
-  test('ends other sessions when it is switched on, waits ten minutes for the code, and is not listed before', async () => {
+  test('ends other sessions when it is switched on; a session waits ten minutes for the code and is not listed before', async () => {
     const { login } = await aPerson(api.sql, staff, 'admin')
     const [here, there, half] = [aBrowser(), aBrowser(), aBrowser()]
     for (const browser of [here, there]) await browser.signIn(login)
@@ -201,7 +201,7 @@ describe('a second factor', () => {
     expect((await factor(half, codeAt(secret, api.now))).status).toBe(401)
   })
 
-  test('a code serves once, also within its half minute and for two at once', async () => {
+  test('a code is accepted once, also within its half minute and for two requests at once', async () => {
     const { login, secret, recoveryCodes } = await withFactor()
     api.now = later(60_000)
     const code = codeAt(secret, api.now)
@@ -215,7 +215,7 @@ describe('a second factor', () => {
     expect(await use(recoveryCodes[0]!)).toEqual([200, 401])
   })
 
-  test('is switched on only with the present password, whose guesses are counted', async () => {
+  test('is switched on only with the current password, and wrong passwords are counted', async () => {
     const { login } = await aPerson(api.sql, staff, 'admin')
     const stolen = aBrowser()
     await stolen.signIn(login)
@@ -229,7 +229,7 @@ describe('a second factor', () => {
     expect((await stolen.ask('GET', '/account/second-factor')).body.isOn).toBe(false)
   })
 
-  test('guesses are counted as wrong passwords are, also by somebody who has the cookie', async () => {
+  test('wrong codes are counted like wrong passwords, also with a valid cookie', async () => {
     const { login, secret, browser: signedIn } = await withFactor()
     const browser = aBrowser()
     await browser.signIn(login)
@@ -244,7 +244,7 @@ describe('a second factor', () => {
     for (const answer of guess(codeAt(secret, api.now))) expect((await answer).status).toBe(429)
   })
 
-  test('recovery codes serve once each, and are as good as the telephone', async () => {
+  test('each recovery code is accepted once instead of a code of the phone', async () => {
     const { login, recoveryCodes, browser } = await withFactor()
     expect(recoveryCodes).toHaveLength(10)
     const [code] = recoveryCodes
@@ -255,7 +255,7 @@ describe('a second factor', () => {
     const again = aBrowser()
     await again.signIn(login)
     expect((await factor(again, code!)).status).toBe(401)
-    expect((await factor(again, (await withFactor()).recoveryCodes[0]!)).status).toBe(401) // somebody else's
+    expect((await factor(again, (await withFactor()).recoveryCodes[0]!)).status).toBe(401) // of another person
     expect((await browser.ask('DELETE', '/account/second-factor', { code: recoveryCodes[1] })).status).toBe(204)
     expect((await aBrowser().signIn(login)).body).toEqual({ needsSecondFactor: false })
   })
@@ -277,7 +277,7 @@ describe('the own account', () => {
     expect((await change('wrong', 'another password')).status).toBe(401)
     expect((await change(PASSWORD, 'short')).status).toBe(400)
     for (let i = 0; i < 9; i++) await change('wrong', 'another password')
-    expect((await change(PASSWORD, 'another password')).status).toBe(429) // guesses are counted
+    expect((await change(PASSWORD, 'another password')).status).toBe(429) // wrong passwords are counted
     api.now = later(11 * 60_000)
     expect((await change(PASSWORD, 'another password')).status).toBe(204)
     expect([await whoIs(browser), (await other.ask('GET', '/session')).status, await companies()]).toEqual([
@@ -285,14 +285,14 @@ describe('the own account', () => {
       401,
       401,
     ])
-    // Where the old password was used is no longer a known network: guesses from elsewhere count there too.
+    // The network of the old password is no longer known, so that wrong passwords from elsewhere count there too.
     for (let i = 0; i < 10; i++) await aBrowser().signIn('landysh', 'guess', { remoteAddress: `198.51.100.${i}` })
     expect((await aBrowser().signIn('landysh', 'another password')).status).toBe(429)
     api.now = later(22 * 60_000)
     expect((await aBrowser().signIn('landysh', 'another password')).status).toBe(200)
   })
 
-  test('sessions are listed, and ended one by one or all but this', async () => {
+  test('sessions are listed, and ended one by one or all except the current one', async () => {
     const { login } = await aPerson(api.sql, staff, 'admin')
     const [here, there, elsewhere] = [aBrowser(), aBrowser(), aBrowser()]
     for (const browser of [here, there, elsewhere])
@@ -312,7 +312,7 @@ describe('the own account', () => {
     expect((await stranger.ask('DELETE', `/account/sessions/${mine.id}`)).status).toBe(404)
   })
 
-  test('language, theme and name are kept', async () => {
+  test('language, theme and name are stored', async () => {
     const { login } = await aPerson(api.sql, staff, 'admin')
     const browser = aBrowser()
     await browser.signIn(login)
@@ -353,7 +353,7 @@ describe('people', () => {
     expect((await visitor.ask('POST', '/invitation', { token })).status).toBe(404)
   })
 
-  test('a link lets the owner of a partner choose the one password of cabinet and partner API', async () => {
+  test('a link lets the owner of a partner choose the password that the cabinet and the partner API share', async () => {
     const { partnerId } = await createPartner(api.sql, 'romashka', PASSWORD)
     const { browser } = await signedIn(ofPartner(partnerId))
     await aBrowser().signIn('romashka')
@@ -371,7 +371,7 @@ describe('people', () => {
       [200, 200],
     ])
     await api.sql`update people set password_hash = (select password_hash from partners where login = 'romashka')
-      where login = 'romashka'` // as links wrote it before
+      where login = 'romashka'` // the form of older links
     await replacePartnerPassword(api.sql, 'romashka', 'of the staff')
     expect([await answers('romashka', 'of the link'), await answers('romashka', 'of the staff')]).toEqual([
       [401, 401],
@@ -379,14 +379,14 @@ describe('people', () => {
     ])
   })
 
-  test('a token that nobody has costs no hash of a password', async () => {
+  test('an unknown token causes no hash of a password', async () => {
     usePasswordCost(50) // no machine can compute such a hash
     const answer = await aBrowser().ask('POST', '/invitation/accept', { token: 'guessed', password: PASSWORD })
     usePasswordCost(4) // as testing/factories.ts sets it
     expect(answer.status).toBe(404)
   })
 
-  test('an invitation ends after a week, and a new one ends the one before', async () => {
+  test('an invitation ends after a week, and a new invitation ends the previous one', async () => {
     const { browser } = await signedIn()
     const { body: first } = await browser.ask('POST', '/people', { login: 'boris@shop.example', role: 'viewer' })
     const { body: second } = await browser.ask('POST', `/people/${first.personId}/invitation`)
@@ -401,7 +401,7 @@ describe('people', () => {
     expect(await known(second)).toBe(404)
   })
 
-  test('a company has a thousand people at most', async () => {
+  test('a company has at most a thousand people', async () => {
     const company = await aCompany(api.sql, partner)
     const { browser } = await signedIn(ofCompany(company))
     await api.sql`
@@ -411,14 +411,14 @@ describe('people', () => {
     expect([status, body.error.msg]).toEqual([400, 'There can be at most 1000 people'])
   })
 
-  test('a login is given once, and not that of a partner', async () => {
+  test('a login is given once, and the login of a partner is not given', async () => {
     const { browser, login } = await signedIn()
     for (const taken of [login, partner.login, 'anna anna'])
       expect((await browser.ask('POST', '/people', { login: taken, role: 'viewer' })).status).toBe(400)
     expect((await browser.ask('POST', '/people', { login: 'x@shop.example', role: 'admin' })).status).toBe(400)
   })
 
-  test('a deactivated person is out at once, and comes in again when activated', async () => {
+  test('a deactivated person loses access at once, and gets it back when activated', async () => {
     const { browser } = await signedIn()
     const person = await aPerson(api.sql, ofCompany(companyId), 'viewer')
     const theirs = aBrowser()
@@ -430,7 +430,7 @@ describe('people', () => {
     expect((await theirs.signIn(person.login)).status).toBe(200)
   })
 
-  test('the last owner stays: neither role nor activity can be taken, also by two at once', async () => {
+  test('the last owner keeps the role and stays active, also against two requests at once', async () => {
     const company = await aCompany(api.sql, partner)
     const one = await signedIn(ofCompany(company))
     const two = await signedIn(ofCompany(company))
@@ -444,11 +444,11 @@ describe('people', () => {
       where company_id = ${company} and role = 'owner' and disabled_at is null`
     expect(left).toEqual({ count: 1 })
     const three = await signedIn(ofCompany(company))
-    for (const change of [{ role: 'viewer' }, { isActive: false }]) // also where others are left
+    for (const change of [{ role: 'viewer' }, { isActive: false }]) // also if other owners are left
       expect((await three.browser.ask('PATCH', `/people/${three.personId}`, change)).status).toBe(400)
   })
 
-  test('of two roles given at once one is refused, and so is one for a role that the page no longer shows', async () => {
+  test('of two changes of a role at once one is refused, and so is a change based on an old role', async () => {
     const { browser } = await signedIn()
     const { personId } = await aPerson(api.sql, ofCompany(companyId), 'viewer')
     const give = async (body: object) => (await browser.ask('PATCH', `/people/${personId}`, body)).status
@@ -469,7 +469,7 @@ describe('people', () => {
     expect(people.map(({ personId }: { personId: number }) => personId)).not.toContain(stranger.personId)
   })
 
-  test('partners and staff look after the people of companies; of others they learn nothing', async () => {
+  test('partners and staff manage the people of their companies, and learn nothing of other people', async () => {
     const owner = await signedIn(ofPartner(partner.partnerId))
     const admin = await signedIn(staff, 'admin')
     const company = await signedIn()
@@ -535,7 +535,7 @@ test('a file ends within a second when its reader is deactivated, or loses the r
   for (const file of files) await expect(text(file)).rejects.toThrow()
 })
 
-test('over https the cookie is bound to the host', () => {
+test('over https the cookie is bound to its host', () => {
   const headers: Record<string, string> = {}
   new SessionCookie('https://tidings.example').write(
     { header: (name: string, value: string) => Object.assign(headers, { [name]: value }) } as never,

@@ -23,7 +23,7 @@ const Code = Type.Object({ code: Type.String({ minLength: 6, maxLength: 20 }) })
 const Token = Type.String({ minLength: 1, maxLength: 100 })
 const Acceptance = Type.Object({ token: Token, password: Type.String({ minLength: 1, maxLength: 1024 }) })
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type Credentials = Type.Static<typeof Credentials>
 export type SecondFactorCode = Type.Static<typeof Code>
 export type Acceptance = Type.Static<typeof Acceptance>
@@ -33,14 +33,14 @@ export type SignInAnswer = { needsSecondFactor: boolean }
 export type InvitationAnswer = { login: string; name: string }
 export type AcceptanceAnswer = { login: string }
 
-/** Signing in and out, and who is signed in. */
+/** Signing in and out, and the person of the session. */
 export const sessionRoutes =
   ({ sql, clock, cookie, secondFactors, demo = false }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const anyone = { needs: 'nobody' } as const
+    const anyone = { needs: 'no session' } as const
     const agentOf = ({ headers }: FastifyRequest) => headers['user-agent'] ?? ''
 
-    /** What the page must know before anybody signs in. */
+    /** The settings that the page needs before signing in. */
     api.get('/service', { config: anyone }, async (): Promise<ServiceAnswer> => ({ isDemo: demo }))
 
     api.get('/session', { config: { needs: 'signed in' } }, async ({ viewer }): Promise<SessionAnswer> => {
@@ -78,7 +78,7 @@ export const sessionRoutes =
       return reply.code(204).send()
     })
 
-    // By POST: an address with the token in it would stay in logs.
+    // POST, because logs keep addresses, and the token must not be in them.
     api.post(
       '/invitation',
       { config: anyone, bodyLimit: BODY_LIMIT, schema: { body: Type.Object({ token: Token }) } },
@@ -102,7 +102,10 @@ export const sessionRoutes =
     )
   }
 
-/** What the page shows of a person and decides its navigation by; the server decides every request again. */
+/**
+ * The person's data for the page, which chooses its navigation by them. The server checks the rights of every request
+ * again.
+ */
 export const presentPerson = (person: Person) => ({
   personId: person.personId,
   kind: person.kind,

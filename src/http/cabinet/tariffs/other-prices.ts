@@ -30,27 +30,27 @@ import { AmountText, asked, Day, firstDay } from './tariff-schemas.ts'
 
 const Place = {
   channelType: OneOf(allChannelTypes),
-  /** Of SMS: a code of two letters, or `*` for any country without a price of its own. */
+  /** For SMS: a code of two letters, or `*` for all countries without their own price. */
   country: Nullable(Type.String({ maxLength: 2 })),
-  /** Of this price, as the person saw it; empty: there was none. */
+  /** The versions of this price that the person saw. Empty if there was no price. */
   version: Type.String({ maxLength: 40 }),
 }
 const Change = Type.Object({
   ...Place,
-  /** Null: at once. */
+  /** Null for a change at once. */
   from: Nullable(Day),
-  /** Null: the country has no price of its own any more. */
+  /** Null removes the country's own price. */
   price: Type.Union([Type.Null(), AmountText]),
 })
 const Withdrawal = Type.Object(Place)
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type OtherPriceChange = Type.Static<typeof Change>
 export type OtherPriceWithdrawal = Type.Static<typeof Withdrawal>
 export type ListedOtherPrice = ReturnType<typeof presentPrice>
 export type PriceImport = ReturnType<typeof presentPriceDifference>
 
-/** What every partner pays alike for other channels and for SMS to other countries, for staff. */
+/** Prices of other channels and of SMS to other countries, for staff. They are the same for every partner. */
 export const otherPriceRoutes =
   ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -82,7 +82,7 @@ export const otherPriceRoutes =
       },
     )
 
-    /** Takes back a change before its day. */
+    /** Cancels a planned change before its day. */
     api.post(
       '/tariffs/prices/withdrawals',
       { config: { needs: 'tariffs.change' }, schema: { body: Withdrawal } },
@@ -100,7 +100,7 @@ export const otherPriceRoutes =
       },
     )
 
-    /** The prices that hold now, as a file that can be imported again. */
+    /** The current prices, as a file that can be imported again. */
     api.get('/tariffs/prices/export', { config: { needs: 'tariffs.see' } }, async (_, reply) =>
       reply
         .type('text/csv; charset=utf-8')
@@ -116,7 +116,7 @@ const subjectOf = (place: PricePlace) => ({ kind: 'price', id: pricePlaceKey(pla
 
 const fieldsOf = ({ price }: { price: Money | null }) => ({ price: price === null ? null : formatMoney(price) })
 
-/** What every partner pays alike, with the changes that are planned. */
+/** The prices that are the same for every partner, with their planned changes. */
 export async function otherPrices(sql: Sql) {
   const prices = await listPrices(sql)
   return {
@@ -130,7 +130,7 @@ export async function otherPrices(sql: Sql) {
   }
 }
 
-/** Countries that can have a price of their own. */
+/** Countries that can have their own price. */
 export const pricedCountries = countries.map(({ code }) => code).filter(code => code !== 'RU')
 
 const amountOf = (price: Money | null) => (price === null ? null : moneyToNumber(price))

@@ -23,24 +23,24 @@ const Count = (most: number, least = 1) => Type.Integer({ minimum: least, maximu
 
 const Question = Type.Object({
   companyId: Type.Optional(Id),
-  /** For staff: a partner without a company. */
+  /** For staff: the partner, if no company is chosen. */
   partnerId: Type.Optional(Id),
   channelType: OneOf(allChannelTypes),
-  /** A code of two letters, or `*` for any country without a price of its own. */
+  /** A code of two letters, or `*` for all countries without their own price. */
   country: Defaulted(Type.String({ pattern: '^([A-Z]{2}|\\*)$', default: 'RU' })),
   senderType: Defaulted(OneOf(senderTypes, { default: 'COMMON' })),
   brand: Defaulted(OneOf([...brands, 'OTHER'], { default: 'MTS' })),
   trafficType: Defaulted(OneOf(trafficTypes, { default: 'PROMO' })),
   messages: Count(1_000_000_000),
   parts: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 1 })),
-  /** What was counted this month before; unless given, what was counted of the company. */
+  /** The volume of the month before these messages. By default the counted volume of the company. */
   volume: Type.Optional(Count(1_000_000_000, 0)),
 })
 
-/** What the page gets; it imports these types. */
+/** Types of answers, which the page imports. */
 export type PricesAnswer = { tariffs: ListedTariff[]; zone: string } & Awaited<ReturnType<typeof otherPrices>>
 export type CalculatedCost = ReturnType<typeof presentCost>
-/** `next`: what the same would cost when the next planned change holds; a new tariff begins to count at nothing. */
+/** `next`: the price after the next planned change. A new tariff begins with the volume zero. */
 export type CalculationAnswer = {
   now: CalculatedCost
   next: (CalculatedCost & { from: Date }) | null
@@ -48,7 +48,7 @@ export type CalculationAnswer = {
   zone: string
 }
 
-/** What the viewer pays: prices, and what messages would cost. */
+/** The prices of the viewer, and the calculator for the price of messages. */
 export const priceRoutes =
   ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -86,7 +86,7 @@ export const priceRoutes =
     )
   }
 
-/** Who pays: the chosen company, the viewer's own one, or a partner. */
+/** The payer: the chosen company, the viewer's own company, or a partner. */
 async function payerOf(
   sql: Sql,
   viewer: Viewer,
@@ -95,13 +95,13 @@ async function payerOf(
   const companyId = query.companyId ?? viewer.companyId
   if (companyId !== null) return requireCompanyWithin(sql, viewer, companyId)
   const partnerId = query.partnerId ?? viewer.partnerId
-  if (partnerId === null) return { partnerId: NOBODY, currency: 'RUB' }
+  if (partnerId === null) return { partnerId: NO_PARTNER, currency: 'RUB' }
   if (viewer.kind !== 'STAFF' && partnerId !== viewer.partnerId) throw notFound('Partner')
   return requirePartner(sql, partnerId)
 }
 
-/** Has no tariffs of its own: the general ones answer. */
-const NOBODY = 0
+/** A payer without tariffs of its own, so that the general tariffs apply. */
+const NO_PARTNER = 0
 
 const fixed = (price: Money, currency: string): Tariff => ({
   tariffId: 0,

@@ -32,7 +32,7 @@ async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
 }
 
 const DAY_MS = 24 * 3600_000
-/** The day of Moscow's clock, so many days from now. */
+/** The day in Moscow, this number of days from now. */
 const dayAhead = (days: number) =>
   new Date(Date.now() + days * DAY_MS).toLocaleDateString('sv-SE', { timeZone: 'Europe/Moscow' })
 
@@ -77,7 +77,7 @@ const question = {
 const priceOf = async () => (await openPriceBook(api.sql, partner.partnerId)).priceOf(question)
 
 describe('a change of a tariff', () => {
-  test('at once prices the next message, and leaves what held before as it was', async () => {
+  test('at once sets the price of the next message, and leaves earlier prices unchanged', async () => {
     const before = await findTariff(mts)
     expect((await change(changeOf(before, {}))).status).toBe(204)
     expect((await priceOf()).perPart).toBe(money('6.1234'))
@@ -87,7 +87,7 @@ describe('a change of a tariff', () => {
     expect(after.earlier[0]!.until).toBe(after.tariff.validFrom)
   })
 
-  test('from a day on waits for its day, is seen, and can be taken back', async () => {
+  test('from a day on waits for its day, is shown, and can be cancelled', async () => {
     const before = await findTariff({ ...mts, brand: 'TELE2' })
     const steps = [step(0, '5'), step(1001, '4.5')]
     const planned = changeOf(before, { from: dayAhead(2), tariff: { pricingModel: 'SCALED', steps } })
@@ -101,7 +101,7 @@ describe('a change of a tariff', () => {
     expect([now.tariff!.tariffId, next!.tariff!.tariffId]).toEqual(periods.map(({ tariffId }) => tariffId))
     expect((await openPriceBook(api.sql, partner.partnerId)).priceOf(tele2).tariffId).toBe(before.tariff.tariffId)
 
-    // A price at once holds until the planned one.
+    // A price set at once is valid until the planned price.
     expect((await change(changeOf({ ...before, version }, {}))).status).toBe(204)
     const between = (await tariffOf(before.tariff.tariffId)).periods
     expect(between.map(({ steps }) => steps[0]!.price)).toEqual([6.1234, 5])
@@ -114,17 +114,17 @@ describe('a change of a tariff', () => {
     expect((await admin.ask('DELETE', `/tariffs/${between[0]!.tariffId}`)).status).toBe(400)
   })
 
-  test('that would overwrite one of somebody else is refused', async () => {
+  test('that would overwrite the change of another person is refused', async () => {
     const seen = await findTariff({ ...mts, brand: 'BEELINE' })
     expect((await change(changeOf(seen, { from: dayAhead(3) }))).status).toBe(204)
     const late = await change(changeOf(seen, { tariff: { pricingModel: 'FIXED', steps: [step(0, '1')] } }))
     expect([late.status, late.body.error.msg]).toEqual([400, expect.stringContaining('Somebody else changed')])
   })
 
-  test('gives a partner a price of its own, and takes it back to the general one', async () => {
+  test('gives a partner its own price, and returns it to the general price', async () => {
     const none = { version: '', tariff: { ...(await findTariff(mts)).tariff, partnerId: partner.partnerId } }
     const { version } = await findTariff({ ...mts, brand: 'MEGAFON' })
-    expect((await change(changeOf({ ...none, version } as TariffAnswer, {}))).status).toBe(400) // of another book
+    expect((await change(changeOf({ ...none, version } as TariffAnswer, {}))).status).toBe(400) // of another owner
     const empty = (await admin.ask('POST', '/tariffs/import/check', aFile([], { partnerId: partner.partnerId }))).body
     const own = changeOf({ ...none, version: empty.version } as TariffAnswer, {
       tariff: { pricingModel: 'FIXED', steps: [step(1, '1.5')] },
@@ -176,14 +176,14 @@ describe('an import', () => {
   const lines = ['START,MTS,,FIXED,0,2.5,', 'PRO,TELE2,PROMO,SCALED,0,3,', 'PRO,TELE2,PROMO,SCALED,501,2.75,']
   const check = async (file: object) => (await admin.ask('POST', '/tariffs/import/check', file)).body as ImportAnswer
 
-  test('shows what is new, changed, ended and wrong, and is applied as it was shown or not at all', async () => {
+  test('shows new, changed, ended and wrong tariffs, and is applied exactly as shown or not at all', async () => {
     const own = await aPartner(api.sql)
     const ofOwn = { partnerId: own.partnerId }
     const first = aFile(lines, ofOwn)
     const { version, added } = await check(first)
     expect(added).toHaveLength(2)
     expect((await admin.ask('POST', '/tariffs/import', { ...first, version })).status).toBe(204)
-    expect((await admin.ask('POST', '/tariffs/import', { ...first, version })).status).toBe(400) // the book changed
+    expect((await admin.ask('POST', '/tariffs/import', { ...first, version })).status).toBe(400) // the tariffs changed
 
     const next = aFile(['START,MTS,,FIXED,0,2.6,', 'START,,,FIXED,0,2,'], {
       ...ofOwn,
@@ -240,7 +240,7 @@ describe('the calculator', () => {
       return { ...mts, tariffId: 1, partnerId: null, pricingModel: model as 'FIXED', currency: 'RUB', steps }
     })
 
-  test('adds up to what the engine takes message by message', () => {
+  test('gives the sum that the engine charges message by message', () => {
     const amounts = fc.record({ volume: fc.nat(70), messages: fc.integer({ min: 1, max: 70 }), parts: fc.nat(3) })
     fc.assert(
       fc.property(tariffs, amounts, (tariff, { volume, messages, parts }) => {
@@ -257,7 +257,7 @@ describe('the calculator', () => {
     )
   })
 
-  test('answers what the settlement of such messages charges, at the volume of the month', async () => {
+  test('gives the amount that the settlement of such messages charges, at the volume of the month', async () => {
     const scaled: NewTariff = {
       senderType: 'PRO',
       brand: 'BEELINE',
@@ -324,7 +324,7 @@ describe('prices of other channels and countries', () => {
   const calculated = async (query: string) =>
     (await admin.ask('GET', `/prices/calculation?messages=10&${query}`)).body as CalculationAnswer
 
-  test('change at once and from a day on, and a planned change is calculated and taken back', async () => {
+  test('change at once or from a day on, and a planned change is calculated and cancelled', async () => {
     expect((await changePrice('VIBER', null, '4.25')).status).toBe(204)
     expect(await charged('VIBER')).toBe(money('4.25'))
     expect((await changePrice('VIBER', null, '5', { from: dayAhead(2) })).status).toBe(204)
@@ -339,7 +339,7 @@ describe('prices of other channels and countries', () => {
     expect(await priceOf('VIBER')).toMatchObject({ price: 4.25, next: null })
   })
 
-  test('a country gets a price of its own, and loses it to that of other countries', async () => {
+  test('a country gets its own price, and returns to the price of other countries', async () => {
     const elsewhere = await charged('SMS', 'FR')
     expect((await changePrice('SMS', 'FR', '11.5')).status).toBe(204)
     expect(await charged('SMS', 'FR')).toBe(money('11.5'))
@@ -363,14 +363,14 @@ describe('prices of other channels and countries', () => {
     expect([status, body.error.msg]).toEqual([400, expect.stringContaining(words)])
   })
 
-  test('a change that would overwrite one of somebody else is refused', async () => {
+  test('a change that would overwrite the change of another person is refused', async () => {
     const { version } = (await priceOf('SMS', 'KZ'))!
     expect((await changePrice('SMS', 'KZ', '16')).status).toBe(204)
     const late = await changePrice('SMS', 'KZ', '17', { version })
     expect([late.status, late.body.error.msg]).toEqual([400, expect.stringContaining('Somebody else changed')])
   })
 
-  test('are imported from a file, of which the difference and the mistakes are shown first', async () => {
+  test('are imported from a file, after its difference and its mistakes were shown', async () => {
     const check = async (file: object) => (await admin.ask('POST', '/tariffs/import/check', file)).body as ImportAnswer
     const fileOf = (lines: string[], more: object = {}) => ({
       text: ['channelType;country;price', ...lines].join('\r\n'),
@@ -415,7 +415,7 @@ describe('prices of other channels and countries', () => {
   })
 })
 
-test('the fee of a name is changed once, from what the person saw', async () => {
+test('the fee of a name is changed once, and only from the value that the person saw', async () => {
   const { fees } = await bookOf()
   const body = { brand: 'MTS', before: fees[0]!.value, value: '2500.50' }
   expect((await admin.ask('PATCH', '/tariffs/fees', body)).status).toBe(204)
@@ -427,7 +427,7 @@ test('the fee of a name is changed once, from what the person saw', async () => 
 test.each(planModes)('the volumes of a tariff are read by its index, with %s', async mode => {
   const { tariff } = await findTariff(mts)
   const month = '2026-11-01'
-  // Many tariffs of one company: what the page reads is one of them.
+  // Many tariffs of one company. The page reads one of them.
   await api.sql`
     insert into tariff_usage (company_id, tariff_id, month, delivered)
     select ${companyId}, 1000000 + n, ${month}::date, n from generate_series(1, 20000) n on conflict do nothing`
@@ -442,8 +442,8 @@ test.each(planModes)('the volumes of a tariff are read by its index, with %s', a
   expect(usage).toEqual({ table: 'tariff_usage', index: 'tariff_usage_of_tariff', rows: 1 })
 })
 
-describe('who sees what', () => {
-  test('a company and its partner see their prices, and nothing of others', async () => {
+describe('rights', () => {
+  test('a company and its partner see only their own prices', async () => {
     const other = await aCompany(api.sql, await aPartner(api.sql))
     for (const place of [ofCompany(companyId), ofPartner(partner.partnerId)]) {
       const browser = await signedIn(place, 'owner')
@@ -459,7 +459,7 @@ describe('who sees what', () => {
     expect((await ofThePartner.ask('GET', foreign)).status).toBe(404)
   })
 
-  test('only staff open the tariffs, and only an admin changes them', async () => {
+  test('only staff see the tariffs, and only an admin changes them', async () => {
     const body = changeOf(await findTariff(mts), {})
     const routes: Parameters<CabinetBrowser['ask']>[] = [
       ['POST', '/tariffs/changes', body],

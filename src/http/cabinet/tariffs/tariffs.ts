@@ -53,7 +53,7 @@ import { AmountText, asked, Day, firstDay } from './tariff-schemas.ts'
 
 const Version = Type.String({ minLength: 1, maxLength: 40 })
 
-/** Whose tariffs: without a partner, the general ones. */
+/** The owner of the tariffs. Without a partner, the general tariffs. */
 const OfBook = Type.Object({ partnerId: Type.Optional(Id) })
 const ByTariff = Type.Object({ tariffId: Id })
 
@@ -62,9 +62,9 @@ const Change = Type.Object({
   senderType: OneOf(senderTypes),
   brand: Type.Union([Type.Null(), OneOf(brands)]),
   trafficType: Type.Union([Type.Null(), OneOf(trafficTypes)]),
-  /** Null: at once. */
+  /** Null for a change at once. */
   from: Nullable(Day),
-  /** Of the tariffs for this place, as the person saw them; empty: there was none. */
+  /** The versions of the tariffs with this key that the person saw. Empty if there was no tariff. */
   version: Type.String({ maxLength: 40 }),
   /** Null ends the tariff. */
   tariff: Type.Union([
@@ -88,14 +88,14 @@ const Import = Type.Object({
   /** A CSV file, or a JSON list. */
   text: Type.String({ minLength: 1, maxLength: 500_000 }),
   from: Nullable(Day),
-  /** Ends the tariffs that the file does not name. */
+  /** Ends the tariffs that the file does not contain. */
   replaces: Type.Boolean(),
 })
 const CheckedImport = Type.Object({ ...Import.properties, version: Version })
 
 const FeeChange = Type.Object({ brand: OneOf(brands), before: Type.Number(), value: AmountText })
 
-/** What the page asks and gets; it imports these types. */
+/** Types of requests and answers, which the page imports. */
 export type TariffChange = Type.Static<typeof Change>
 export type TariffsImport = Type.Static<typeof Import>
 export type SenderFeeChange = Type.Static<typeof FeeChange>
@@ -104,16 +104,16 @@ export type TariffsAnswer = {
   books: { partnerId: number; login: string; hasOwn: boolean }[]
   partner: { partnerId: number; login: string } | null
   tariffs: ListedTariff[]
-  /** Whose days count. */
+  /** The time zone of the days. */
   zone: string
-  /** Codes of countries that can have a price of their own. */
+  /** Codes of countries that can have their own price. */
   pricedCountries: string[]
 } & Awaited<ReturnType<typeof otherPrices>>
-/** `volumes`: what the tariff has counted this month, of the chosen company or of those with most. */
+/** `volumes`: the volume of the month, for the chosen company or for the companies with the largest volume. */
 export type TariffAnswer = {
   tariff: ListedTariff
   partner: { partnerId: number; login: string } | null
-  /** The tariff for this place that holds now, and those that will; of a tariff that is over, what came after. */
+  /** The current tariff with this key, and the planned ones. For an ended tariff, its successors. */
   periods: ListedTariff[]
   earlier: ListedTariff[]
   version: string
@@ -122,7 +122,7 @@ export type TariffAnswer = {
 }
 type ImportPlace = { senderType: string; brand: string | null; trafficType: string | null }
 type ImportedTariff = ImportPlace & { pricingModel: string; steps: ListedTariff['steps'] }
-/** A file has tariffs, or prices of other channels and countries. */
+/** A file contains tariffs, or prices of other channels and countries. */
 export type ImportAnswer = (PriceImport | TariffImport) & { wrong: string[]; version: string }
 type TariffImport = {
   kind: 'tariffs'
@@ -213,7 +213,7 @@ export const tariffRoutes =
       },
     )
 
-    /** Takes back a change before its day. */
+    /** Cancels a planned change before its day. */
     api.delete(
       '/tariffs/:tariffId',
       { config: { needs: 'tariffs.change' }, schema: { params: ByTariff } },
@@ -231,7 +231,7 @@ export const tariffRoutes =
       },
     )
 
-    /** What an import would change. */
+    /** The changes that an import would make. */
     api.post(
       '/tariffs/import/check',
       { config: { needs: 'tariffs.change' }, schema: { body: Import } },
@@ -297,7 +297,7 @@ export const tariffRoutes =
       })
     }
 
-    /** The tariffs that hold now, as a file that can be imported again. */
+    /** The current tariffs, as a file that can be imported again. */
     api.get(
       '/tariffs/export',
       { config: { needs: 'tariffs.see' }, schema: { querystring: OfBook } },

@@ -15,7 +15,7 @@ export type ListedBlock = ReturnType<typeof presentBlocked>
 
 const MOST_BLOCKED = 100
 
-/** Numbers, addresses and prefixes that get no codes for a while. */
+/** Numbers, addresses and prefixes that are blocked for codes for some time. */
 export const blockRoutes =
   ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {

@@ -14,7 +14,7 @@ export const ById = Type.Object({ ...OfKind.properties, id: VerifierId })
 
 export type KindPath = keyof typeof kinds
 
-/** The verifier, if it is of a company that the viewer looks after. */
+/** The verifier, if the viewer may see its company. */
 export async function verifierFor(
   sql: Sql,
   viewer: Viewer,

@@ -24,7 +24,7 @@ export function periodOf(given: { from?: string; to?: string }, now: Date): Peri
   return { from, to }
 }
 
-/** A day of the calendar: February has no 30th. */
+/** A day of the calendar. It refuses 30 February. */
 const isDay = (text: string) => !Number.isNaN(Date.parse(text)) && dayOf(Date.parse(text)) === text
 
 export function daysOf({ from, to }: Period): string[] {

@@ -27,7 +27,7 @@ export type Sums = {
   delivered: number
   confirmed: number
   secondsToConfirm: number | null
-  /** Decimals with four places; null for people who may not see prices. */
+  /** Decimals with four places. Null for a viewer without the right to see prices. */
   cost: string | null
   costOfConfirmed: string | null
 }
@@ -35,17 +35,17 @@ export type ListedVerifier = ReturnType<typeof presentListed> & { sums: Sums }
 export type ListedWidget = ListedVerifier & {
   origins: string[]
   isBuilder: boolean
-  /** Within a day; the code is the most frequent one. */
+  /** Errors of the last day, with the most frequent error code. */
   errors: { count: number; code: number } | null
 }
 export type VerificationAnswer = {
   companyId: number
   currency: string
-  /** Days of the calendar in UTC. */
+  /** Days in UTC. */
   from: string
   to: string
   total: Sums
-  /** Of the period of the same length before. */
+  /** The sums of the previous period of the same length. */
   before: Sums
   byDay: (Sums & { day: string })[]
   byCountry: (Sums & { country: string })[]
@@ -56,7 +56,7 @@ export type VerificationAnswer = {
 
 const see = { needs: 'settings.see' } as const
 
-/** What became of codes, and the verifiers and widgets that sent them. */
+/** Statistics of codes by day, country, channel, verifier and widget. */
 export const statisticsRoutes =
   ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {

@@ -31,7 +31,7 @@ export type GuessAnswer = { status: CheckStatus; triesLeft: number }
 
 const change = { needs: 'settings.change' } as const
 
-/** A code to the own telephone, and whether it was typed right. */
+/** Sends a code to the person's own phone, and checks the typed code. */
 export const trialRoutes =
   ({ sql, clock, secret, numbering, billingZone, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -39,7 +39,7 @@ export const trialRoutes =
     const checker = new CodeChecker(sql, codes)
     const intake = new Intake({ sql, clock, numbering, billingZone, linkBase: `${publicUrl}/s` })
 
-    /** A code to the own telephone: a real one, which costs what codes cost. */
+    /** Sends a real code, at its normal price. */
     api.post(
       '/verification/:kind/:id/try',
       { config: change, schema: { params: ById, body: Try } },

@@ -41,7 +41,7 @@ const aWidget = async (given = {}) =>
 const whole = async (path: string) => (await owner.ask('GET', `/verification/${path}`)).body as WholeVerifier
 
 describe('a verifier', () => {
-  test('is made, changed and deleted with all of its settings', async () => {
+  test('is created, changed and deleted with all its settings', async () => {
     const settings = { channels: ['VOICECODE', 'SMS'], fallbackSeconds: 30, codeLength: 4, countries: ['RU', 'KZ'] }
     const made = await owner.ask('POST', '/verification/verifiers', form('Login', settings))
     expect(made.status).toBe(201)
@@ -55,7 +55,7 @@ describe('a verifier', () => {
     expect((await owner.ask('GET', `/verification/${path}`)).status).toBe(404)
   })
 
-  test('keeps the newer of two changes: who began before it is told so', async () => {
+  test('refuses a change that began before the newest change', async () => {
     const id = await aVerifier(api.sql, companyId)
     const { version } = await whole(`verifiers/${id}`)
     const save = (name: string) => owner.ask('PUT', `/verification/verifiers/${id}`, { ...form(name), version })
@@ -72,12 +72,12 @@ describe('a verifier', () => {
     [{ channels: ['VIBER'] }, 'senders must give a name for VIBER, such as VIBER=NAME'],
     [{ senders: { SMS: '' } }, 'settings.senders.SMS: must not be empty'],
     [{ unknown: 1 }, 'settings: must NOT have additional properties'],
-  ])('with %j is refused in words that begin with the setting', async (settings, words) => {
+  ])('with %j is refused with a message that begins with the setting', async (settings, words) => {
     const { status, body } = await owner.ask('POST', '/verification/verifiers', form('Login', settings))
     expect([status, body.error.msg]).toEqual([400, words])
   })
 
-  test('is offered the names of the company, and whether they can be used', async () => {
+  test('can choose the names of the company, each with its usability', async () => {
     await anApprovedSender(api.sql, companyId, { senderName: 'READY' })
     await aSender(api.sql, companyId, { senderName: 'WAITING' })
     const { names, registered } = (await owner.ask('GET', '/verification/offer')).body as OfferAnswer
@@ -92,7 +92,7 @@ describe('a verifier', () => {
 describe('a widget', () => {
   const captcha = { ...page, captcha: 'turnstile', captchaSiteKey: 'site key' }
 
-  test('keeps the secret of its captcha until it is given another, or another captcha; nobody can read it', async () => {
+  test('keeps the secret of its captcha until it gets another secret or another captcha, and never shows it', async () => {
     const id = await aWidget({ page: captcha, captchaSecret: 'first secret' })
     const stored = async () => {
       const { captchaSecret } = await requireAnyVerifier(api.sql, 'WIDGET', id)
@@ -115,7 +115,7 @@ describe('a widget', () => {
     expect(await stored()).toBeNull()
   })
 
-  test('takes an origin as it is copied from the address bar, and gives the lines of HTML with its id', async () => {
+  test('accepts an origin copied from the address bar, and returns the lines of HTML with its id', async () => {
     const id = await aWidget({ page: { ...page, origins: ['https://shop.example/', 'https://shop.example:443'] } })
     const { page: stored, snippets } = await whole(`widgets/${id}`)
     expect(stored!.origins).toEqual(['https://shop.example'])
@@ -126,7 +126,7 @@ describe('a widget', () => {
     expect([snippets!.page.includes('/send-code'), snippets!.builder.includes('/send-code')]).toEqual([true, false])
   })
 
-  test('tells the pages that show it how to look', async () => {
+  test('gives its look to the pages that show it', async () => {
     const look = { accent: '#2b6d4f', accentDark: null, radiusPixels: 4, theme: 'dark' }
     const widgetId = await aWidget({ page: { ...page, look } })
     const headers = { origin: 'https://shop.example' }
@@ -175,7 +175,7 @@ describe('the statistics', () => {
   const find = async (browser: CabinetBrowser, query = '') =>
     (await browser.ask('GET', `/verification?from=2026-05-01&to=2026-05-03${query}`)).body as VerificationAnswer
 
-  test('add up a period by day, country and channel, beside the period before', async () => {
+  test('sum a period by day, country and channel, beside the previous period', async () => {
     const answer = await find(owner)
     const total = {
       sent: 16,
@@ -202,7 +202,7 @@ describe('the statistics', () => {
     expect(answer.verifiers.find(({ id }) => id === second)!.sums.sent).toBe(4)
   })
 
-  test('are those of one verifier when it is chosen, while the list shows all', async () => {
+  test('are of one verifier if it is chosen, while the list shows all verifiers', async () => {
     const answer = await find(owner, `&verifier=${first}`)
     expect([answer.total.sent, answer.byDay[1]!.sent]).toEqual([12, 0])
     expect(answer.verifiers.find(({ id }) => id === second)!.sums.sent).toBe(4)
@@ -218,7 +218,7 @@ describe('the statistics', () => {
     async query => expect((await owner.ask('GET', `/verification?${query}`)).status).toBe(400),
   )
 
-  test.each(planModes)('of a period read that period alone, with years of counters (%s)', async mode => {
+  test.each(planModes)('of a period read only that period, with years of counters (%s)', async mode => {
     await api.sql`
       insert into verification_counters (company_id, verifier_id, day, channel_type, country, what, count)
       select ${companyId}, 'v' || v, date '2020-01-01' + d, 'SMS', 'RU', 'sent', 1
@@ -236,7 +236,7 @@ describe('blocks', () => {
     insert into verification_limits (company_id, subject, since, count, last_at, blocked_until, blocks, reason)
     values (${company}, ${subject}, now(), 300, now(), now() + make_interval(mins => ${minutes}), 1, '300 codes within an hour')`
 
-  test('are listed with why and until when, found by a part, and ended', async () => {
+  test('are listed with their reason and end, found by a part, and removed', async () => {
     await block(companyId, 'prefix:7916055', 60)
     await block(companyId, 'number:79160550001', 30)
     await block(companyId, 'prefix:7999000', -1) // is over
@@ -257,7 +257,7 @@ describe('blocks', () => {
 })
 
 describe('trying a verifier', () => {
-  test('sends a code to the own telephone and says whether it is right', async () => {
+  test('sends a code to the own phone and checks the typed code', async () => {
     const id = await aVerifier(api.sql, companyId)
     const number = { channelType: 'SMS', destination: '+7 916 777-00-01' }
     const sent = await owner.ask('POST', `/verification/verifiers/${id}/try`, number)

@@ -5,7 +5,7 @@ import { statisticsRoutes } from './statistics.ts'
 import { trialRoutes } from './trial.ts'
 import { verifierRoutes } from './verifiers.ts'
 
-/** Verifiers and widgets, what became of their codes, and what is blocked. */
+/** Verifiers and widgets, statistics of their codes, and blocked numbers. */
 export const verificationRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {

@@ -14,7 +14,7 @@ import {
 import type { VerifierOptions } from '../../../domain/verifiers/verifiers.ts'
 import { Nullable, OneOf } from '../../schemas.ts'
 
-/** Closed: what a form sends is stored as it is. */
+/** Unknown fields are refused, because the settings of a form are stored unchanged. */
 const closed = { additionalProperties: false }
 const Short = Type.String({ maxLength: 500 })
 const SenderName = Type.Optional(Type.String({ minLength: 1, maxLength: 64 }))
@@ -78,7 +78,7 @@ export const Form = Type.Object({
   name: Type.String({ maxLength: 500 }),
   settings: Settings,
   page: Type.Optional(PageForm),
-  /** Without it, the secret stays as it is. */
+  /** Undefined keeps the stored secret. */
   captchaSecret: Type.Optional(Type.String({ minLength: 1, maxLength: 1000, pattern: '^[^\\r\\n]+$' })),
 })
 export const Change = Type.Object({ ...Form.properties, version: Type.String({ maxLength: 64 }) })
@@ -86,7 +86,7 @@ export const Change = Type.Object({ ...Form.properties, version: Type.String({ m
 export type VerifierForm = Type.Static<typeof Form>
 export type VerifierChange = Type.Static<typeof Change>
 
-/** The keys of one captcha are of no use to another. */
+/** Forgets the stored keys when the captcha changes, because another captcha needs other keys. */
 export function optionsOf(kind: VerifierKind, form: VerifierForm, secret: string, before?: Verifier): VerifierOptions {
   const { name, settings } = form
   if (kind === 'API') return { name, settings }

@@ -58,9 +58,9 @@ export type WholeVerifier = {
   hasCaptchaSecret: boolean
   version: string
   createdAt: Date
-  /** In the last seven days, before somebody deletes it. */
+  /** Codes of the last seven days, which the page shows before a verifier is deleted. */
   sentLately: number
-  /** The HTML of a widget, for a page with a server and for a page of a site builder. */
+  /** The HTML of a widget, for a page with a server or for a page of a site builder. */
   snippets: { page: string; builder: string } | null
 }
 export type MadeAnswer = { id: string }
@@ -73,11 +73,11 @@ const change = { needs: 'settings.change' } as const
 const MOST_NAMES = 1000
 const MOST_ERRORS = 20
 
-/** Verifiers and widgets: what their forms offer, and one to see, make, change and delete. */
+/** Verifiers and widgets: the choices of their forms, and reading, creating, changing and deleting. */
 export const verifierRoutes =
   ({ sql, clock, secret, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    /** What a form can choose from, and what a new one begins with. */
+    /** The choices of a form, and the initial values of a new form. */
     api.get(
       '/verification/offer',
       { config: see, schema: { querystring: OfCompany } },
@@ -163,7 +163,7 @@ export const verifierRoutes =
       },
     )
 
-    /** What visitors of the pages saw, with the reasons that the widget does not show. */
+    /** Errors that visitors saw, with the reasons that the widget does not show. */
     api.get(
       '/verification/widgets/:id/errors',
       { config: see, schema: { params: ByWidget } },
@@ -185,7 +185,7 @@ export const verifierRoutes =
 
 const MEANWHILE = 'Somebody else changed this meanwhile: load it again'
 
-/** A callback address may hold a password: people who may not change it do not see it. */
+/** A callback address may contain a password. A viewer without the right to change it does not see it. */
 function presentWhole(verifier: Verifier, viewer: Viewer) {
   const { verifierId: id, companyId, name, settings, page, captchaSecret, createdAt } = verifier
   const shown = may(viewer, 'settings.change')
@@ -195,7 +195,7 @@ function presentWhole(verifier: Verifier, viewer: Viewer) {
   return { id, companyId, name, settings: shown, page, hasCaptchaSecret: captchaSecret !== null, version, createdAt }
 }
 
-/** The names that the company registered; those refused for good are not offered. */
+/** The registered names of the company, without names that were finally refused. */
 async function namesOf(sql: Sql, companyId: number): Promise<OfferedName[]> {
   const { items } = await pageOfSenders(sql, companyId, {}, { page: 1, perPage: MOST_NAMES })
   const offered = items.filter(

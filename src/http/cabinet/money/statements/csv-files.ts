@@ -10,7 +10,7 @@ import { type Cell, csvOf, csvStyles } from '../../reports/csv.ts'
 import { operatorName, type StatementFile, sectionsOf } from './statement-sections.ts'
 import { type StatementWords, wordsOf } from './statement-words.ts'
 
-/** A row for each item, with the section that it belongs to. */
+/** A row for each item, with its section. */
 export function statementCsv(file: StatementFile): Readable {
   const words = wordsOf[file.language]
   const { statement, company } = file
@@ -35,7 +35,7 @@ export function statementCsv(file: StatementFile): Readable {
   return Readable.from(csvOf(head, Readable.from([summary, rows]), csvStyles[file.language]))
 }
 
-/** Lines of the ledger, written while they are read. What was spent is negative. */
+/** Ledger entries, written while they are read. Spent amounts are negative. */
 export function ledgerCsv(sql: Sql, { companyId, currency }: Company, filter: LineFilter, language: Language) {
   const words = wordsOf[language]
   const head = [

@@ -1,4 +1,4 @@
-/** What we use of pdfkit, which brings no types. */
+/** The part of pdfkit that we use. The package has no types. */
 declare module 'pdfkit' {
   import type { Readable } from 'node:stream'
 
@@ -13,7 +13,7 @@ declare module 'pdfkit' {
 
   export default class PDFDocument extends Readable {
     constructor(options: Options)
-    /** Where the next text would begin. */
+    /** The vertical position of the next text. */
     y: number
     registerFont(name: string, file: string): this
     font(name: string): this

@@ -23,7 +23,7 @@ const fonts = {
   strong: '@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf',
 }
 
-/** As the pages of the cabinet have them, in the light theme. */
+/** The colours of the cabinet's light theme. */
 const colours = {
   text: '#16171b',
   second: '#555964',
@@ -39,7 +39,7 @@ const EDGE = 48
 const WIDTH = 595.28 - 2 * EDGE
 const BOTTOM = 841.89 - 64
 const ROW = 20
-/** Right ends of the columns of figures. */
+/** The right edges of the columns with numbers. */
 const columns = { messages: EDGE + WIDTH - 190, parts: EDGE + WIDTH - 120, amount: EDGE + WIDTH }
 
 /** A statement on pages of A4, with our mark. */
@@ -103,7 +103,7 @@ class StatementPages {
     this.#y += 18
   }
 
-  /** The figures that the month comes to. */
+  /** The totals of the month. */
   summary() {
     const { statement, language } = this.#file
     const words = wordsOf[language]
@@ -140,12 +140,12 @@ class StatementPages {
     this.#y += ROW + 24
   }
 
-  /** In place of sections. */
+  /** Shown instead of sections if the month has no entries. */
   quiet() {
     this.#write('text', 9, wordsOf[this.#file.language].quiet, EDGE, this.#y, colours.second)
   }
 
-  /** When all pages are there: a page knows how many there are. */
+  /** Runs after all pages are drawn, because each page shows the number of pages. */
   feet() {
     const { at, zone, language } = this.#file
     const words = wordsOf[language]
@@ -187,7 +187,7 @@ class StatementPages {
     return amountsOf(this.#file.language, this.#file.company.currency, amounts)
   }
 
-  /** Begins a new page when so much does not fit. */
+  /** Begins a new page if the height does not fit. */
   #makeRoom(height: number): boolean {
     if (this.#y + height <= BOTTOM) return false
     this.#doc.addPage()
@@ -211,7 +211,7 @@ class StatementPages {
       .text(text, x, y, { lineBreak: false, features: ['tnum'] })
   }
 
-  /** Within a width; returns the height that it took. */
+  /** Writes a text within a width. Returns its height. */
   #writeLines(font: keyof typeof fonts, size: number, text: string, x: number, y: number, width: number): number {
     this.#doc
       .font(font)

@@ -6,13 +6,16 @@ import type { Brand } from '../../../../domain/numbering/brand.ts'
 import type { Language } from '../../../../domain/people/person.ts'
 import { type StatementWords, wordsOf } from './statement-words.ts'
 
-/** What a file is made of. */
+/** The content of a statement file. */
 export type StatementFile = { company: Company; statement: Statement; language: Language; at: Date; zone: string }
 
 export type StatementRow = { name: string; messages?: number; parts?: number; amount: Money }
 export type StatementSection = { title: string; isCounted: boolean; rows: StatementRow[]; total: Money }
 
-/** The sections of a statement, the same in every format. Those by channel and by tariff add up to what was spent. */
+/**
+ * The sections of a statement, the same in every format. The sections by channel and by tariff add up to the spent
+ * amount.
+ */
 export function sectionsOf({ statement, language }: StatementFile): StatementSection[] {
   const words = wordsOf[language]
   const { topUps, toppedUp, corrections, corrected, spent, fees, channels, tariffs } = statement
@@ -50,7 +53,7 @@ export function sectionsOf({ statement, language }: StatementFile): StatementSec
   return all.filter(({ rows }) => rows.length > 0)
 }
 
-/** Long lists are cut: what they leave out is one row more. */
+/** Shortens long lists. One row has the sum of the items that are left out. */
 function withRest(rows: StatementRow[], total: Money, words: StatementWords): StatementRow[] {
   const rest = total - rows.reduce((sum, { amount }) => sum + amount, 0n)
   return rest === 0n ? rows : [...rows, { name: words.more, amount: rest }]
@@ -90,7 +93,7 @@ const feeName = (senderName: string | null, brand: string | null, words: Stateme
 
 export const operatorName = (brand: string, { operators }: StatementWords) => operators[brand as Brand] ?? brand
 
-/** What is in none of the lines above. */
+/** The amounts that the lines above do not contain. */
 const restOfSpent = ({ fees, withoutDetails }: Statement, words: StatementWords, packages: Money): StatementRow[] =>
   [
     { name: words.packages, amount: packages },
@@ -105,7 +108,7 @@ export const dateOf = (day: string, language: Language) =>
     .format(new Date(day))
     .replace(/\sг\.$/, '')
 
-/** The days that a statement covers; of a month that is not over, those until it was made. */
+/** The days of a statement. In the current month they end with the day on which the statement was made. */
 export function periodOf({ statement: { month }, language, at, zone }: StatementFile): string {
   const last = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5, 7)), 0)).toISOString().slice(0, 10)
   const today = dayOf(at, zone)
@@ -120,7 +123,7 @@ export function monthName(month: string, language: Language): string {
   return format.format(new Date(month)).replace(/\sг\.$/, '')
 }
 
-/** Two places, and all four where the kopecks have parts. */
+/** Two decimal places, or four if the amount has fractions of a kopeck. */
 export function amountsOf(language: Language, currency: string, amounts: Money[]) {
   const places = amounts.every(amount => amount % 100n === 0n) ? 2 : 4
   const digits = { minimumFractionDigits: places, maximumFractionDigits: places }
@@ -136,7 +139,7 @@ export function amountsOf(language: Language, currency: string, amounts: Money[]
   return { sign, plain, withSign: (amount: Money) => `${plain(amount)}\u00a0${sign}` }
 }
 
-/** Intl formats a decimal text exactly, however long it is. */
+/** Intl formats a decimal text of any length exactly. */
 const decimalOf = (amount: Money) => `${amount}E-4` as unknown as number
 
 export const countOf = (language: Language, count: number) => new Intl.NumberFormat(locales[language]).format(count)

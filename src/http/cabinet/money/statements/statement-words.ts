@@ -5,7 +5,7 @@ import type { Language } from '../../../../domain/people/person.ts'
 import type { PricingModel } from '../../../../domain/pricing/tariff.ts'
 import type { SenderType } from '../../../../domain/senders/sender.ts'
 
-/** Texts of the files that the server writes; those of the pages lie in `web/src/words/`. */
+/** Texts of the files that the server writes. The texts of the pages are in `web/src/words/`. */
 const en = {
   statement: 'Statement',
   ledger: 'Ledger',
