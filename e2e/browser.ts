@@ -19,10 +19,10 @@ const firstOf = (places: string[]) => given ?? places.find(path => existsSync(pa
 export const wholeBrowserPath = firstOf(usualPlaces)
 export const browserPath = firstOf([...headlessPlaces, ...usualPlaces])
 
-/** Tests in a browser are skipped where there is none: `describe.skipIf(!hasBrowser)`. */
+/** Tests in a browser are skipped without a browser: `describe.skipIf(!hasBrowser)`. */
 export const hasBrowser = browserPath !== undefined
 
-/** A machine may be twenty times slower than ours. */
+/** A busy machine may be twenty times slower than a quiet machine. */
 const TIMEOUT_MS = 120_000
 
 /**

@@ -21,7 +21,7 @@ export function useServer(handler: Handler) {
 }
 
 export interface PageContent {
-  /** Where the script is. */
+  /** The address of the script. */
   service: string
   /** Scripts after the script of the widget. */
   script: string

@@ -48,7 +48,7 @@ async function signedIn(place: Place, path: string) {
 }
 
 describe.skipIf(!hasBrowser)('the audit log', () => {
-  test('shows an owner who changed a role, from what to what, and by which request', async () => {
+  test('shows an owner the person who changed a role, the old and the new role, and the request', async () => {
     const { page, login, faults } = await signedIn(company, 'people')
     await page.getByRole('button', { name: 'Actions for boris@example.com' }).click()
     await page.getByRole('menuitem', { name: 'Change the role' }).click()

@@ -14,11 +14,11 @@ export const SECRET = 'a secret of the tests, 32 or longer'
 
 export type Cabinet = TestDatabase & {
   app: App
-  /** Of the service, without a slash at the end. */
+  /** The address of the service, without a slash at the end. */
   origin: string
 }
 
-/** The service with its cabinet on a port of its own, in demo mode or not. */
+/** The service with its cabinet on a free port, in demo mode or not. */
 export function useCabinet({ demo = false } = {}): Cabinet {
   const cabinet = useDatabase() as Cabinet
 
@@ -67,18 +67,18 @@ export async function typeCredentials(page: Page, login: string, password = PASS
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** What axe finds on the page that is serious or worse, as lines. */
+/** The findings of axe on the page that are serious or worse, as lines. */
 export async function seriousFindings(page: Page): Promise<string[]> {
-  // Evaluated, not added as a script: the page's policy allows no script of ours.
+  // Evaluated instead of added as a script, because the page's policy allows no other script.
   await page.evaluate(await readFile(axePath, 'utf8'))
-  // Without `preload`, by which axe would copy the style sheets of shadow roots into styles of the page. Only violations
-  // are described in full, which takes less time.
+  // With `preload`, axe would copy the style sheets of shadow roots into styles of the page. Only violations are
+  // described in full, which takes less time.
   return page.evaluate(`axe.run({ preload: false, resultTypes: ['violations'] }).then(({ violations }) => violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ': ' + failureSummary)))`)
 }
 
-/** Fails the test when the page's policy stops something, or a script ends in an error that nothing catches. */
+/** Fails the test if the page's policy blocks something, or if a script throws an error that no code catches. */
 export function watchFaults(page: Page) {
   const faults: string[] = []
   page.on('pageerror', error => faults.push(String(error)))

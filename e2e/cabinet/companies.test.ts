@@ -42,7 +42,7 @@ const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText
 const isClosed = (page: Page) => dialog(page).waitFor({ state: 'detached' })
 
 describe.skipIf(!hasBrowser)('companies', () => {
-  test('a partner makes a company, uploads its charter, invites its owner, disables and enables it', async () => {
+  test('a partner creates a company, uploads its charter, invites its owner, disables and enables it', async () => {
     const { page, faults } = await signedIn(ofPartner(partner.partnerId), 'owner')
     await row(page, NASTY).getByText('Budget nearly used').waitFor()
     await page.getByRole('button', { name: 'New company' }).click()
@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('companies', () => {
     await owner.getByText('Romashka').first().waitFor()
   })
 
-  /** Two at once, of which one is refused before it is sent. */
+  /** Uploads two files at once. The page refuses one before sending it. */
   async function uploadCharters(page: Page) {
     await page.locator('input[type=file]').setInputFiles([
       { name: 'charter.png', mimeType: 'image/png', buffer: PNG },
@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)('companies', () => {
     await isClosed(page)
   }
 
-  test('a change does not overwrite what another person changed meanwhile', async () => {
+  test('a change does not overwrite the change that another person made meanwhile', async () => {
     const { page, faults } = await signedIn(ofPartner(partner.partnerId), 'manager', `companies/${companyId}`)
     await page.getByRole('button', { name: 'Edit' }).click()
     await cabinet.sql`update companies set actual_address = 'Tver', updated_at = now() where company_id = ${companyId}`
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)('companies', () => {
     faults.expectNone()
   })
 
-  test('staff make a partner, who signs in with the password that was shown once', async () => {
+  test('staff create a partner, who signs in with the password that was shown once', async () => {
     const { page, faults } = await signedIn(staff, 'admin', 'partners')
     await row(page, 'medialink').getByText('Active').waitFor()
     await page.getByRole('button', { name: 'New partner' }).click()
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('companies', () => {
     await dialog(page).getByText('Somebody with this login exists already.').waitFor()
     await dialog(page).getByLabel('E-mail or login').fill('southwind')
     await page.keyboard.press('Enter')
-    await page.keyboard.press('Escape') // the answer, with the password, is on its way
+    await page.keyboard.press('Escape') // the answer with the password has not arrived yet
     await page.mouse.click(5, 500)
     await dialog(page).getByLabel('Password').waitFor()
     await page.mouse.click(5, 500)

@@ -18,7 +18,7 @@ import { hasBrowser, useBrowser } from '../browser.ts'
 import { enter, openPage, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 
-/** Keys, callbacks and the request log, as the people who write programs use them. */
+/** The pages for developers: keys, callbacks and the request log. */
 
 const cabinet = useCabinet()
 const browser = useBrowser()
@@ -60,7 +60,7 @@ async function aCallback(companyId: number, url = hook) {
 }
 
 describe.skipIf(!hasBrowser)('developers', () => {
-  test('an owner makes a key, runs the line that is printed, and finds the request and the message', async () => {
+  test('an owner creates a key, runs the command that the page shows, and finds the request and the message', async () => {
     const { page, faults } = await signedIn(world.companyId, 'developers')
     await page.getByText('No keys yet').waitFor()
     await page.getByRole('button', { name: 'New key' }).click()
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('developers', () => {
     faults.expectNone()
   })
 
-  test('a callback that is answered with 500 is seen with its attempt, sent again and received', async () => {
+  test('a callback that is answered with 500 is shown with its attempt, sent again and received', async () => {
     answer = { status: 500, body: NASTY }
     await aCallback(world.companyId)
     const { page, faults } = await signedIn(world.companyId, 'developers/callbacks')
@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('developers', () => {
     faults.expectNone()
   })
 
-  test('a change of a key that somebody else changed meanwhile is refused in words', async () => {
+  test('a change of a key that another person changed meanwhile is refused with a message', async () => {
     const companyId = await aCompany(cabinet.sql, world.partner)
     await cabinet.sql.begin(tx => createKey(tx, companyId, 'ENTITY', { name: 'crm' }))
     const { page } = await signedIn(companyId, 'developers')

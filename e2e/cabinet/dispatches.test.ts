@@ -33,7 +33,7 @@ async function signedIn(role: string, path: string) {
 const made = async (recipients: Recipient[], text = 'Hello') =>
   aDispatch(cabinet.sql, await loadNumbering(cabinet.sql), world, recipients, { text })
 
-/** Presses a button of the page and the same of the dialog that asks. */
+/** Clicks a button of the page, and the same button of the dialog that asks for confirmation. */
 async function confirm(page: Page, verb: string) {
   await page.getByRole('main').getByRole('button', { name: verb }).click()
   await page.getByRole('dialog').getByRole('button', { name: verb }).click()
@@ -69,7 +69,7 @@ async function download(page: Page, item: string): Promise<Buffer> {
 }
 
 describe.skipIf(!hasBrowser)('a person who sends', () => {
-  test('starts a dispatch, sees it run, stops it, starts it again, downloads the report, sends again to those not reached', async () => {
+  test('starts a dispatch, sees it run, stops it, starts it again, downloads the report, and sends failed messages again', async () => {
     const names = ['Анна', '<img src=x onerror=alert(1)>']
     const notReached = ['79160000003', '79260000004'].map((destination, i) => ({
       destination,
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
     faults.expectNone()
   })
 
-  test('who is deactivated is led to the sign-in page from a live page', async () => {
+  test('is led from a live page to the sign-in page when deactivated', async () => {
     const { page, personId } = await signedIn('viewer', `dispatches/${await made(someRecipients(2))}`)
     await page.getByText('live', { exact: true }).waitFor()
     await cabinet.sql.begin(async tx =>

@@ -46,7 +46,7 @@ const chooseMore = async (page: Page, name: string) => {
 const delivered = async () => (await cabinet.sql`select from messages where status = 'DELIVERED'`).length
 
 describe.skipIf(!hasBrowser)('gateways and health', () => {
-  test('an operator adds a gateway, tests it, pauses it while messages wait, resumes, drains and removes it; a killed engine is gone', async () => {
+  test('an operator adds a gateway, tests it, pauses it while messages wait, resumes, drains and removes it; a killed engine is shown as gone', async () => {
     const engine = await engines.anEngineProcess(cabinet.url, SECRET)
     const { page, faults } = await signedIn('gateways')
     await page.getByRole('heading', { name: 'No gateway yet' }).waitFor()
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('gateways and health', () => {
     await page.getByRole('combobox', { name: 'Connector' }).selectOption('Simulated operator')
     await press(page, 'Add gateway')
     await page.getByText('Fill this in.').waitFor()
-    await page.keyboard.type(NASTY) // the field that is wrong has the focus
+    await page.keyboard.type(NASTY) // the wrong field has the focus
     await page.getByLabel('Share refused, 0 to 1').fill('2')
     await press(page, 'Add gateway')
     await page.getByText('From 0 to 1.').waitFor()

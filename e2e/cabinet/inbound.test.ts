@@ -50,7 +50,7 @@ async function signedIn(path: string) {
 const rowOf = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
 
 describe.skipIf(!hasBrowser)('incoming messages', () => {
-  test('somebody writes STOP: the owner sees it, finds the number on the blacklist, and takes it off', async () => {
+  test('a subscriber writes STOP: the owner sees it, finds the number on the blacklist, and removes it', async () => {
     await write(anna, 'Stop', 'SHOP')
     const { page, faults } = await signedIn('inbound')
     await rowOf(page, NASTY).waitFor()
@@ -77,13 +77,13 @@ describe.skipIf(!hasBrowser)('incoming messages', () => {
     faults.expectNone()
   })
 
-  test('a rule sends what is written to a second name to a second center, and the tester says so before', async () => {
+  test('a rule sends messages to a second name to a second center, as the tester said before', async () => {
     const { page, faults } = await signedIn('inbound/rules')
     await page.getByText('Every message, while there is no rule').waitFor()
     await page.getByRole('button', { name: 'Add a rule' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('HELP').check()
-    await dialog.getByLabel('Traffic center').fill('Desk')
+    await dialog.getByLabel('Traffic center').fill('Support')
     await dialog.getByRole('button', { name: 'Add a rule' }).click()
     await dialog.getByText('Write an address that begins with').waitFor()
     const address = dialog.getByLabel('Address that is told')
@@ -91,19 +91,19 @@ describe.skipIf(!hasBrowser)('incoming messages', () => {
     await page.keyboard.press('Escape')
     await dialog.getByRole('button', { name: 'Keep editing' }).click()
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('anna')
-    await page.reload() // it keeps what was typed, except the password
+    await page.reload() // it keeps the typed values, except the password
     await page.getByRole('button', { name: 'Add a rule' }).click()
     await dialog.getByText('What you typed before is here again.').waitFor()
     expect(await dialog.getByLabel('HELP').isChecked()).toBe(true)
     await address.fill('https://anna:secret@shop.example/desk')
     await dialog.getByRole('button', { name: 'Add a rule' }).click()
-    await rowOf(page, 'Desk').getByText('https://anna:***@shop.example/desk').waitFor()
+    await rowOf(page, 'Support').getByText('https://anna:***@shop.example/desk').waitFor()
 
     const tester = page.getByRole('region', { name: 'Which center would it go to?' })
     await tester.getByLabel('Written to').fill('HELP')
     await tester.getByLabel('Text').fill('My order is late')
     await tester.getByRole('button', { name: 'Try it' }).click()
-    await tester.getByText('It goes to Desk').waitFor()
+    await tester.getByText('It goes to Support').waitFor()
     await tester.getByText('Rule 1 takes it: it is for this name.').waitFor()
     await tester.getByLabel('Written to').fill('SHOP')
     await tester.getByLabel('Text').fill('stop')
@@ -116,22 +116,22 @@ describe.skipIf(!hasBrowser)('incoming messages', () => {
 
     await write(anna, 'My order is late', 'HELP')
     await page.getByRole('link', { name: 'What people wrote' }).click()
-    await rowOf(page, 'My order is late').getByText('Desk').waitFor()
+    await rowOf(page, 'My order is late').getByText('Support').waitFor()
 
     await page.getByRole('link', { name: 'Traffic centers' }).click()
-    await rowOf(page, 'Desk').getByRole('button', { name: 'Make default' }).click()
+    await rowOf(page, 'Support').getByRole('button', { name: 'Make default' }).click()
     await cabinet.sql`update traffic_centers set is_default = not is_default where company_id = ${companyId}`
     await page.getByRole('dialog').getByRole('button', { name: 'Make default' }).click()
     await page.getByText('Somebody else changed this meanwhile').waitFor()
     await page.keyboard.press('Escape')
-    await rowOf(page, 'Desk').getByText('Default', { exact: true }).waitFor()
+    await rowOf(page, 'Support').getByText('Default', { exact: true }).waitFor()
     faults.expectNone()
   })
 
   test('a file is imported, its bad lines are named, and the same file again adds nothing', async () => {
     const { page, faults } = await signedIn('blacklist')
     const lines = Array.from({ length: 12_000 }, (_, i) => `790300${10_000 + i}`)
-    const buffer = Buffer.from(`phone;name\n${lines.join(';x\n')}\nnobody;y\n${lines[0]};z\n`)
+    const buffer = Buffer.from(`phone;name\n${lines.join(';x\n')}\nno number;y\n${lines[0]};z\n`)
     for (const [added, there] of [
       ['12,000', '0'],
       ['0', '12,000'],
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('incoming messages', () => {
       await page.getByRole('button', { name: 'Import' }).click()
       const dialog = page.getByRole('dialog')
       await dialog.locator('input[type=file]').setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer })
-      await dialog.getByText('Line 12,002: nobody').waitFor()
+      await dialog.getByText('Line 12,002: no number').waitFor()
       const report = await dialog.locator('dl').textContent()
       expect(report).toBe(
         `${added}added${there}were on the blacklist already1stand in the file more than once1are no numbers`,
@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)('incoming messages', () => {
   test('a short link is found by the host of its target, with its clicks by day', async () => {
     const { page, faults } = await signedIn('links')
     await page.getByText('1 click in the last 30 days').waitFor()
-    await page.getByRole('textbox', { name: /Code, short link/ }).fill('nobody.example')
+    await page.getByRole('textbox', { name: /Code, short link/ }).fill('unknown.example')
     await page.getByText('No link fits').waitFor()
     await page.getByRole('textbox', { name: /Code, short link/ }).fill('shop.ex')
     await rowOf(page, 'shop.example/<img>?sale').getByRole('link').first().click()
@@ -169,14 +169,14 @@ describe.skipIf(!hasBrowser)('incoming messages', () => {
       { path: 'inbound', ready: page => page.getByText(NASTY).first().waitFor() },
       {
         path: 'inbound/rules?name=HELP&text=stop',
-        ready: page => page.getByRole('status').getByText('Desk').first().waitFor(),
+        ready: page => page.getByRole('status').getByText('Support').first().waitFor(),
         after: page =>
           expectGoodDialog(page, 'rule', () =>
             page.getByRole('button', { name: /^(Add a rule|Добавить правило)$/ }).click(),
           ),
       },
       { path: 'links', ready: page => page.getByText('shop.example/<img>?sale').first().waitFor() },
-      { path: 'inbound/centers', ready: page => page.getByRole('row').filter({ hasText: 'Desk' }).waitFor() },
+      { path: 'inbound/centers', ready: page => page.getByRole('row').filter({ hasText: 'Support' }).waitFor() },
       {
         path: 'blacklist',
         ready: page =>

@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
   })
 })
 
-/** What the page asks the service for: paths of its API, without the stream of live figures, which never ends. */
+/** The requests of the page to its API, without the stream of live figures, which never ends. */
 function watchQuestions(page: Page) {
   let asked: string[] = []
   let open = 0
@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
       expect((await control.boundingBox())!.height).toBeGreaterThanOrEqual(40)
   })
 
-  test('opens its pages one after the other, and each asks for its data once', async () => {
+  test('opens its pages one after the other, and each requests its data once', async () => {
     const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await newPage({ viewport: { width: 1400, height: 900 } })
     const questions = watchQuestions(page)
@@ -184,7 +184,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
     }
   })
 
-  test('shows a page whose data are late without them', async () => {
+  test('shows a page before its late data arrive', async () => {
     const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await newPage()
     const late = Promise.withResolvers<void>()
@@ -199,7 +199,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
     await page.getByRole('row').nth(1).waitFor()
   })
 
-  test('loads itself anew where a new version has replaced the script of a page', async () => {
+  test('reloads itself if a new version has replaced the script of a page', async () => {
     const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await newPage({ viewport: { width: 1400, height: 900 } })
     await enter(page, cabinet, login, 'account')
@@ -229,7 +229,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
     await page.getByText(/^No connection\./).waitFor({ state: 'detached' })
   })
 
-  test('shows the id of a request that failed, and tries again', async () => {
+  test('shows the id of a failed request, and retries it', async () => {
     const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await newPage()
     await page.route('**/cabinet/api/people', route =>

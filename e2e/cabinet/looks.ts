@@ -4,7 +4,7 @@ import { eventually } from '../../src/testing/eventually.ts'
 import type { useBrowser } from '../browser.ts'
 import { type Cabinet, enter, openPage, seriousFindings, watchFaults } from './cabinet.ts'
 
-/** The screens that every page of the cabinet is looked at on: both widths, languages and themes, and the one between. */
+/** The screens on which every page is checked: both widths, languages and themes, and a width between. */
 export const screens = [
   { width: 1400, locale: 'en-GB', colorScheme: 'light' },
   { width: 1400, locale: 'ru-RU', colorScheme: 'dark' },
@@ -15,20 +15,20 @@ export const screens = [
 
 export type Screen = (typeof screens)[number] | (typeof extremes)[number]
 
-/** Two screens that have every width, language and theme between them, for pages with tests of their own. */
+/** Two screens that together have both widths, languages and themes, for pages with their own tests. */
 export const extremes = [
   { width: 1400, locale: 'en-GB', colorScheme: 'light' },
   { width: 390, locale: 'ru-RU', colorScheme: 'dark' },
 ] as const
 
-/** How many pixels of a control a tap must reach at least, in both directions; smaller ones reach beyond their edge. */
+/** The least width and height of the area of a control that a tap reaches. Small controls reach beyond their edge. */
 const LEAST_TAP = 40
 
-/** Words that are cut off, because their button or label is too narrow. */
+/** Texts that are cut off, because their button or label is too narrow. */
 const cutOff = `[...document.querySelectorAll('button, [class*=Button-label], [class*=SegmentedControl-label]')]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > Math.max(clientWidth, ${LEAST_TAP}) + 1).map(({ textContent }) => textContent)`
 
-/** The same of what is chosen in a list; names that people give may be as long as they like. */
+/** Cut-off texts of chosen options. Names that people give may be cut off. */
 const cutOffChoices = `[...document.querySelectorAll('select')].flatMap(select => {
   const { font, paddingLeft, paddingRight } = getComputedStyle(select)
   const pen = Object.assign(document.createElement('canvas').getContext('2d'), { font })
@@ -38,9 +38,9 @@ const cutOffChoices = `[...document.querySelectorAll('select')].flatMap(select =
 })`
 
 /**
- * Controls that are too small for a thumb, by the area that a tap reaches: it may be larger than what is drawn, and smaller
- * where another control covers it. A tap on the label of a field counts. Links inside of a sentence may be as high as its
- * line.
+ * Controls that are too small for a thumb, by the area that a tap reaches. The area may be larger than the drawn
+ * control, and smaller where another control covers it. A tap on the label of a field counts. Links inside a sentence
+ * may be as high as its line.
  */
 const tooSmallToTap = `(() => {
   const open = [...document.querySelectorAll('[role=dialog], [role=menu]')].at(-1) ?? document
@@ -79,13 +79,16 @@ const tooSmallToTap = `(() => {
   }
 })()`
 
-/** On a phone, every control can be tapped. */
+/** Expects that every control can be tapped on a phone. */
 export async function expectTappable(page: Page, name: string) {
   if (page.viewportSize()!.width > 760) return
   expect([name, await page.evaluate(tooSmallToTap)]).toEqual([name, []])
 }
 
-/** No word is cut off, axe finds nothing serious, nothing is wider than the screen, and every control can be tapped. */
+/**
+ * Expects that no text is cut off, axe finds nothing serious, nothing is wider than the screen, and every control can
+ * be tapped.
+ */
 export async function expectGood(page: Page, name: string) {
   expect([name, await page.evaluate(cutOff), await page.evaluate(cutOffChoices)]).toEqual([name, [], []])
   await expectTappable(page, name)
@@ -94,7 +97,7 @@ export async function expectGood(page: Page, name: string) {
   expect([name, await page.evaluate(overflow)]).toEqual([name, 0])
 }
 
-/** Opens what a click opens, waits until it stands still, and closes it. */
+/** Opens a dialog by a click, waits until its animation ends, checks it, and closes it. */
 export async function expectGoodDialog(page: Page, name: string, open: () => Promise<void>) {
   await open()
   await page.getByRole('dialog').waitFor()
@@ -104,15 +107,15 @@ export async function expectGoodDialog(page: Page, name: string, open: () => Pro
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 }
 
-/** A page, and what is there when it has loaded. */
+/** A page, and the element that appears when it has loaded. */
 export type Looked = {
   path: string
   ready: (page: Page) => Promise<unknown>
-  /** What is opened and looked at after the page, such as its dialogs. */
+  /** Opens and checks further parts after the page, such as its dialogs. */
   after?: (page: Page) => Promise<unknown>
 }
 
-/** Looks at pages on one screen, as a person who is signed in. */
+/** Checks pages on one screen, for a person who is signed in. */
 export async function lookAt(
   { newPage }: ReturnType<typeof useBrowser>,
   cabinet: Cabinet,

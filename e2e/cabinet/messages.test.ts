@@ -11,7 +11,7 @@ import { aWorld, type World } from '../../src/testing/world.ts'
 import { hasBrowser, useBrowser } from '../browser.ts'
 import { enter, useCabinet, watchFaults } from './cabinet.ts'
 
-/** How people find a message and read its life. */
+/** Searching for a message and reading its history. */
 
 const cabinet = useCabinet()
 const { newPage } = useBrowser()
@@ -45,7 +45,7 @@ const plain = (number: string) => number.replaceAll('\u00a0', ' ').replaceAll('\
 const pathOf = (page: Page) => new URL(page.url()).pathname
 
 describe.skipIf(!hasBrowser)('messages', () => {
-  test('from a failed message of a dispatch to its whole life, its callback again, and the message again', async () => {
+  test('a person opens the history of a failed message, sends its callback again, and sends the message again', async () => {
     const { page, faults } = await signedIn('owner', `messages?dispatch=${sent.dispatchId}`)
     await eventually(async () => expect((await numbersIn(page)).length).toBe(4))
     await page.getByRole('button', { name: 'Status' }).click()
@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
     faults.expectNone()
   })
 
-  test('the box finds by a part of the number, by words and by a day, and says what was searched', async () => {
+  test('the search takes a part of the number, words or a day, and shows how it read them', async () => {
     const { page, faults } = await signedIn('viewer', 'messages')
     const box = page.getByRole('searchbox', { name: 'Number, id or text' })
     await box.fill('200-10-14')
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
     faults.expectNone()
   })
 
-  test('J and K go through the list, Esc closes the panel, Enter opens the page, Back goes back', async () => {
+  test('J and K move through the list, Esc closes the panel, Enter opens the page, Back returns to the list', async () => {
     const { page } = await signedIn('viewer', 'messages')
     const panel = page.getByRole('complementary', { name: 'The message that is open' })
     const title = panel.getByRole('heading', { level: 2 })
@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
     await tabs.getByRole('link', { name: 'MegaFon' }).waitFor({ state: 'detached' })
   })
 
-  test('on a telephone a row opens the page of the message', async () => {
+  test('on a phone a row opens the page of the message', async () => {
     const { page } = await signedIn('viewer', 'messages', 390)
     await page.getByRole('row').getByRole('link', { name: /926/ }).click()
     await page.getByRole('region', { name: 'Life of the message' }).waitFor()

@@ -22,7 +22,7 @@ const DAY_MS = 24 * 3600_000
 let world: World
 let emptyId: number
 
-/** A month ago, and on the days until yesterday. */
+/** Messages of a month ago, and of the days until yesterday. */
 beforeAll(async () => {
   const { sql } = cabinet
   world = await aWorld(sql, { budget: '600' })
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)('money', () => {
     faults.expectNone()
   })
 
-  test('staff top up a company and correct it, each once though the button is pressed twice', async () => {
+  test('staff top up a company and correct it, each once although the button is clicked twice', async () => {
     const { page, faults } = await signedIn(`money?company=${emptyId}`, staff, 'admin')
     await page.getByRole('button', { name: 'Record a top-up' }).click()
     await page.getByRole('textbox', { name: 'Amount' }).fill('150 000 000')
@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser)('money', () => {
     faults.expectNone()
   })
 
-  test('a change of the budget does not overwrite a newer one of somebody else', async () => {
+  test('a change of the budget does not overwrite the newer change of another person', async () => {
     const { page, faults } = await signedIn(`money?company=${emptyId}`, ofPartner(world.partner.partnerId), 'owner')
     await page.getByRole('button', { name: 'Change the budget' }).click()
     await page.getByRole('textbox', { name: 'Monthly budget' }).fill('700')
@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)('money', () => {
     await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
   }
 
-  /** Staff who chose a company have more pages than fit; the menu of the account stays in sight. */
+  /** Staff who chose a company have more pages than fit into the navigation. The account menu must stay visible. */
   async function findAccountMenu(page: Page) {
     const box = await page.getByRole('button', { name: 'Account menu of' }).first().boundingBox()
     expect(box!.y + box!.height).toBeLessThanOrEqual(page.viewportSize()!.height)
@@ -228,7 +228,7 @@ describe.skipIf(!hasBrowser)('money', () => {
         path: `money/statements${company}`,
         ready: async page => {
           await rows(page)
-          // On a phone the month stands above the figures, not beside the first of them.
+          // On a phone the month is above the figures, not beside the first figure.
           if (screen.width < 760) expect(await page.evaluate(titleShare)).toBe(1)
         },
       },

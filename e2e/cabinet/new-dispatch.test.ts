@@ -62,7 +62,7 @@ const withMistakes = [
 
 const sendButton = (page: Page) => page.getByRole('button', { name: /^Send [\d,]+ messages? for/ })
 
-/** Figures of the newest dispatch, and what is held of the company's money. */
+/** Figures of the newest dispatch, and the held amount of the company. */
 async function newest() {
   const [row] = await cabinet.sql<
     { name: string; status: string; count: number; estimate: bigint; reserved: bigint }[]
@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     faults.expectNone()
   })
 
-  test('takes pasted numbers, and a placeholder from the list that opens after a brace', async () => {
+  test('accepts pasted numbers, and a placeholder from the list that opens after a brace', async () => {
     const { page } = await signedIn(ofCompany(companyId), 'sender')
     await writeText(page, 'Hello ')
     const text = page.getByRole('textbox', { name: 'Text of the message' })
@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     await page.getByRole('row').filter({ hasText: 'Hello Oleg' }).waitFor()
   })
 
-  test('by cascade is tried with all its steps, priced at the most it can cost, and holds what its first step costs', async () => {
+  test('by cascade is tested with all its steps, shows its highest price, and holds the price of its first step', async () => {
     const { page, faults } = await signedIn()
     await writeText(page, 'Hello {name}')
     await page.getByRole('radio', { name: /^Cascade/ }).check()
@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     faults.expectNone()
   })
 
-  test('of a partner is read from a workbook, limited to hours and speed, and survives a reload', async () => {
+  test('of a partner is read from a workbook, limited to hours and a rate, and survives a reload', async () => {
     const { page } = await signedIn(ofPartner(partner.partnerId), 'manager')
     await page.getByRole('combobox', { name: 'Company' }).click()
     await page.getByRole('option', { name: 'Romashka' }).click()
@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     expect(options!.options).toMatchObject({ hours: [9], days: [1, 2], useLocalTime: true, rate: 30 })
   })
 
-  test('in two tabs goes on in one of them, with what the other has left', async () => {
+  test('in two tabs continues in one tab, with the values of the other', async () => {
     const { page } = await signedIn()
     await writeText(page, 'Привет – всем')
     expect(await page.locator('mark').count()).toBe(0) // the dash costs nothing among Cyrillic letters
@@ -252,7 +252,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     expect(uploads).toHaveLength(1)
   })
 
-  test('goes on after a cut connection and a closed tab where it was, with no recipient twice', async () => {
+  test('continues after a broken connection and a closed tab, with no recipient twice', async () => {
     const { page } = await signedIn()
     await writeText(page, 'Hello')
     await goOn(page, 'Recipients')
@@ -267,7 +267,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     let requests = 0
     await page.context().route('**/recipients*', async route => {
       if (++requests === 1) return route.continue()
-      // The server gets the second one, and the page no answer.
+      // The server gets the second request, but the page gets no answer.
       if (requests === 2) await route.fetch()
       await route.abort()
     })
@@ -287,7 +287,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
   })
 })
 
-/** The first step is written, and the second one open. */
+/** Fills in the first step, and opens the second. */
 async function openRecipients(page: Page) {
   await page
     .getByRole('textbox', { name: /^(Name of the dispatch|Название рассылки)$/ })
@@ -302,7 +302,7 @@ async function openRecipients(page: Page) {
 
 const continueWith = (page: Page) => page.getByRole('button', { name: /^(Continue|Далее)/ }).click()
 
-/** Each step when it shows everything that it can; the last ones of a cascade, whose prices need the most room. */
+/** Each step with all its parts visible. The last steps are of a cascade, whose prices need the most space. */
 async function lookAtSteps(page: Page) {
   await giveFile(page, 'list.csv', withMistakes)
   await page.getByRole('row').filter({ hasText: 'Олег, 30% off' }).waitFor()

@@ -10,7 +10,9 @@ const channels = [
   ['TELEGRAM', 1, 0.02],
 ] as const
 
-/** Rolled-up hours of the last eight days, most messages by day and some failures; `size` is that of the busiest hour. */
+/**
+ * Hourly sums of the last eight days, most messages by day and some failures. `size` is the sum of the busiest hour.
+ */
 export async function someTraffic(sql: Pool, companyId: number, size = 30_000) {
   for (const [channelType, brandId, part] of channels)
     await sql`

@@ -13,7 +13,7 @@ import { hasBrowser, useBrowser } from '../browser.ts'
 import { enter, openPage, seriousFindings, useCabinet, watchFaults } from './cabinet.ts'
 import { someTraffic } from './overview-traffic.ts'
 
-/** The first page: what a person sees after signing in. */
+/** The first page after signing in. */
 
 const cabinet = useCabinet()
 const { newPage } = useBrowser()
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await someTraffic(sql, world.companyId, 1000)
 })
 
-/** So many of the 40 messages are delivered; ten have failed, most because the phone was off. */
+/** This number of the 40 messages is delivered. Ten have failed, most because the phone was off. */
 async function progress(delivered: number) {
   await cabinet.sql`
     update dispatch_blocks set created_messages = ${30 - delivered}, delivered_messages = ${delivered},
@@ -48,7 +48,7 @@ async function signedIn(place: Place, role: string, width = 1400): Promise<Page>
   return page
 }
 
-/** Where each line of "needs attention" leads, by its title. */
+/** The link of each line of "needs attention", by its title. */
 async function leadsOf(page: Page): Promise<Record<string, string>> {
   const leads: [string, string][] = await page.evaluate(`[...document.querySelectorAll('main li:has(b)')].map(line => {
     const url = new URL([...line.querySelectorAll('a')].at(-1)?.href ?? 'none:')
@@ -78,7 +78,7 @@ async function aGatewayThatIsDown(): Promise<number> {
 }
 
 describe.skipIf(!hasBrowser)('the overview', () => {
-  test('shows a company its figures, its dispatch and why it fails, and follows what happens with one request', async () => {
+  test('shows a company its figures and the reason why its dispatch fails, and updates them with one request', async () => {
     const page = await signedIn(ofCompany(world.companyId), 'viewer')
     const faults = watchFaults(page)
     await page.getByRole('img', { name: 'Messages by hour and status in the last 24 hours' }).waitFor()
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     faults.expectNone()
   })
 
-  test('shows a partner which company needs attention; choosing it shows that company alone', async () => {
+  test('shows a partner the company that needs attention, and only that company after choosing it', async () => {
     const poor = await aCompany(cabinet.sql, world.partner, { name: 'Nordwind', budget: money('100.00') })
     await cabinet.sql`update accounts set reserved = 90 where company_id = ${poor}`
     await pauseReceiver(poor)
@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     await cabinet.sql`delete from engines`
   })
 
-  test('tells a new company what to do first, also on a phone', async () => {
+  test('shows a new company its first steps, also on a phone', async () => {
     const company = await aCompany(cabinet.sql, world.partner)
     const page = await signedIn(ofCompany(company), 'owner', 390)
     await page.getByText('Get a sender name').waitFor()

@@ -21,7 +21,7 @@ beforeAll(async () => {
 const anOwner = async () => (await aPerson(cabinet.sql, ofPartner(world.partner.partnerId), 'owner')).login
 
 describe.skipIf(!hasBrowser)('Ctrl K', () => {
-  test('finds a page, a dispatch, a company and the message of a number, by the keyboard alone', async () => {
+  test('finds a page, a dispatch, a company and the message of a number, only by keyboard', async () => {
     const page = await newPage({ viewport: { width: 1400, height: 900 } })
     await enter(page, cabinet, await anOwner(), 'account')
     await page.getByRole('link', { name: 'Audit log' }).waitFor()
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
     await page.waitForURL(new RegExp(`/gateways/${gatewayId}`))
   })
 
-  test('shows nothing of what was typed before while the server is asked', async () => {
+  test('shows no results of the previous input while a request runs', async () => {
     const page = await newPage({ viewport: { width: 1400, height: 900 } })
     await enter(page, cabinet, await anOwner(), 'account')
     await page.getByRole('link', { name: 'Audit log' }).waitFor()
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
 
     const asked: string[] = []
     await page.route(/\/cabinet\/api\/(companies|dispatches)\?.*search=audit/, route => {
-      asked.push(new URL(route.request().url()).pathname) // and never answered
+      asked.push(new URL(route.request().url()).pathname) // the request is never answered
     })
     await page.locator('[role=dialog] input').fill('audit')
     await eventually(() => expect(asked).toHaveLength(2))

@@ -26,8 +26,8 @@ async function fill(page: Page, text: string) {
   await page.getByRole('textbox', { name: /^(Text|Текст)$/ }).fill(text)
 }
 
-describe.skipIf(!hasBrowser)('one message', () => {
-  test('is priced while it is written, survives a reload, goes out once and is seen delivered', async () => {
+describe.skipIf(!hasBrowser)('a single message', () => {
+  test('shows its price while it is written, survives a reload, is sent once and is shown as delivered', async () => {
     const page = await browser.newPage()
     await enter(page, cabinet, await aSender(), 'send')
     await fill(page, 'Your order is ready')
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('one message', () => {
     expect(page.url()).toMatch(/messages\/[0-9a-f-]{36}/)
   })
 
-  test('says at its text why it cannot be sent', async () => {
+  test('shows beside its text why it cannot be sent', async () => {
     const page = await browser.newPage()
     await enter(page, cabinet, await aSender(), `send?to=${numberOf.BEELINE}`)
     await page.getByLabel('Sender name').selectOption('ROMASHKA')

@@ -19,7 +19,7 @@ let companyId: number
 let rejectedId: number
 let templateId: number
 
-/** A company with names and templates in many states, and names of others that look like them. */
+/** A company with names and templates in many states, and similar names of other companies. */
 beforeAll(async () => {
   const { sql } = cabinet
   const partner = await aPartner(sql)
@@ -51,7 +51,7 @@ beforeAll(async () => {
   await submit()
 })
 
-/** As the engine does with manual moderation. */
+/** Puts requests into review, as the engine does with manual moderation. */
 async function submit() {
   await moveDueSenders(cabinet.sql, 'manual', () => null, new Date())
   await moveDueTemplates(cabinet.sql, 'manual', new Date())
@@ -64,10 +64,10 @@ async function signedIn(login: string, path: string) {
   return { page, faults }
 }
 
-/** The page, the document, the browser's viewer, and the pages in it. */
+/** The nesting of frames: the page, the document, the browser's viewer, and the pages in it. */
 const FRAMES_WITH_VIEWER = 4
 
-/** The viewer takes the focus when it has loaded, and the page takes it back. */
+/** The viewer takes the focus after loading, and the page takes it back. */
 async function expectFocusStays(page: Page) {
   const hasViewer = await page.evaluate('navigator.pdfViewerEnabled')
   if (hasViewer) await eventually(() => expect(page.frames()).toHaveLength(FRAMES_WITH_VIEWER))
@@ -77,7 +77,7 @@ async function expectFocusStays(page: Page) {
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 const toast = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text })
 
-/** A reload loses nothing, and neither a link nor Back leaves before the person says so. */
+/** Expects that a reload loses nothing, and that a link and Back leave only after a confirmation. */
 async function expectKeptUntilLeft(page: Page) {
   const name = page.getByLabel('Name', { exact: true })
   await page.reload()
@@ -94,7 +94,7 @@ async function expectKeptUntilLeft(page: Page) {
 }
 
 describe.skipIf(!hasBrowser)('sender names', () => {
-  test('are requested with a PDF, sent back by the keyboard, mended, approved, and offered in a new dispatch', async () => {
+  test('are requested with a PDF, sent back by keyboard, corrected, approved, and offered in a new dispatch', async () => {
     const owner = await signedIn((await aPerson(cabinet.sql, ofCompany(companyId), 'owner')).login, 'senders')
     const { page } = owner
     await page.getByRole('link', { name: 'Request a name' }).click()
@@ -114,21 +114,21 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     await submit()
 
     const moderator = await signedIn((await aPerson(cabinet.sql, staff, 'moderator')).login, 'review')
-    const desk = moderator.page
-    await heading(desk, 'ROMASHKAVIP').waitFor() // the oldest
-    await desk
+    const reviewPage = moderator.page
+    await heading(reviewPage, 'ROMASHKAVIP').waitFor() // the oldest
+    await reviewPage
       .getByRole('link', { name: /Review\s*4/ })
       .first()
       .waitFor()
-    for (let i = 0; i < 3; i++) await desk.keyboard.press('j')
-    await heading(desk, 'Daisy').waitFor()
-    await desk.locator('iframe[title="letter.pdf"]').waitFor()
-    await expectFocusStays(desk)
-    await desk.keyboard.press('r')
-    await desk.getByLabel('What the company reads').fill('The letter names another firm')
-    await desk.getByRole('button', { name: 'Send back', exact: true }).click()
-    await toast(desk, 'Daisy is sent back').waitFor()
-    await eventually(async () => expect(await heading(desk, 'Daisy').count()).toBe(0))
+    for (let i = 0; i < 3; i++) await reviewPage.keyboard.press('j')
+    await heading(reviewPage, 'Daisy').waitFor()
+    await reviewPage.locator('iframe[title="letter.pdf"]').waitFor()
+    await expectFocusStays(reviewPage)
+    await reviewPage.keyboard.press('r')
+    await reviewPage.getByLabel('What the company reads').fill('The letter names another firm')
+    await reviewPage.getByRole('button', { name: 'Send back', exact: true }).click()
+    await toast(reviewPage, 'Daisy is sent back').waitFor()
+    await eventually(async () => expect(await heading(reviewPage, 'Daisy').count()).toBe(0))
 
     await row.getByRole('link', { name: 'Daisy', exact: true }).click()
     await heading(page, 'Daisy').waitFor()
@@ -139,11 +139,11 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     await page.getByRole('button', { name: 'Submit again' }).click()
     await page.getByText('Submitted for review').first().waitFor()
 
-    await openPage(desk, cabinet, 'review')
-    await desk.getByRole('link', { name: /^Daisy/ }).click()
-    await desk.getByText('The firm has a new name').waitFor()
-    await desk.keyboard.press('a')
-    await toast(desk, 'Daisy is approved').waitFor()
+    await openPage(reviewPage, cabinet, 'review')
+    await reviewPage.getByRole('link', { name: /^Daisy/ }).click()
+    await reviewPage.getByText('The firm has a new name').waitFor()
+    await reviewPage.keyboard.press('a')
+    await toast(reviewPage, 'Daisy is approved').waitFor()
 
     await openPage(page, cabinet, 'dispatches/new')
     await page.getByRole('combobox', { name: 'Sender name' }).selectOption('Daisy')
@@ -152,7 +152,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     moderator.faults.expectNone()
   })
 
-  test('two moderators at one request: the second is told, sees what was decided, and no other name in its place', async () => {
+  test('of two moderators with the same request, the second sees a message and the decision, and no other name in its place', async () => {
     const { senderId } = await aSender(cabinet.sql, companyId, { senderName: 'Both' })
     await submit()
     await cabinet.sql`update sender_moves set moved_at = moved_at - interval '1 hour' where sender_id = ${senderId}`

@@ -9,7 +9,7 @@ import { aCompany, aPartner } from '../../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from '../browser.ts'
 import { enter, openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
 
-/** What people do in the cabinet, from sign-in to result. */
+/** Stories of people in the cabinet, from sign-in to result. */
 
 const cabinet = useCabinet()
 const { newPage } = useBrowser()
@@ -72,7 +72,7 @@ async function choose(page: Page, person: string, action: string) {
 
 describe.skipIf(!hasBrowser)('each kind of person', () => {
   test.each(['company', 'partner', 'staff'] as const)(
-    'of a %s signs in and invites a colleague, who accepts and is at work',
+    'of a %s signs in and invites a colleague, who accepts and uses the cabinet',
     async kind => {
       const { place, first, other, company } = places[kind]
       const { page, faults } = await signedIn(place, first)
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('each kind of person', () => {
     },
   )
 
-  test('who may not see people is told so and has no link to them, and is led back from what is not there', async () => {
+  test('without the right to see people gets a message and no link to them, and can return from an unknown page', async () => {
     const { page } = await signedIn(ofCompany(companyId), 'viewer', '')
     await heading(page, 'Overview').waitFor()
     expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0)
@@ -112,14 +112,14 @@ describe.skipIf(!hasBrowser)('each kind of person', () => {
     await heading(page, 'Dispatches').waitFor()
   })
 
-  test('support sees people and changes none', async () => {
+  test('support sees people and cannot change them', async () => {
     const { page } = await signedIn(staff, 'support')
     await heading(page, 'People').waitFor()
     await page.getByRole('row').nth(1).waitFor()
     expect(await page.getByRole('button', { name: /Invite|Actions/ }).count()).toBe(0)
   })
 
-  test('of a partner chooses a company, looks after its people, and the choice is in the address of every page', async () => {
+  test('of a partner chooses a company, manages its people, and the choice is in the address of every page', async () => {
     const { page } = await signedIn(places.partner.place, 'owner')
     const { login } = await aPerson(cabinet.sql, ofCompany(companyId), 'finance')
     await page.getByRole('row').nth(1).waitFor()
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)('each kind of person', () => {
 })
 
 describe.skipIf(!hasBrowser)('opening a page', () => {
-  test('asks for its scripts, its words and its font while the server is asked who is signed in, and asks that once', async () => {
+  test('requests its scripts, its words and its font while the request for the session runs, and requests the session once', async () => {
     const page = await newPage()
     const asked: string[] = []
     page.on('request', request => asked.push(new URL(request.url()).pathname))
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)('opening a page', () => {
 })
 
 describe.skipIf(!hasBrowser)('signing in', () => {
-  test('with a wrong password says so and keeps what was typed', async () => {
+  test('with a wrong password shows a message and keeps the typed login', async () => {
     const { login } = await aPerson(cabinet.sql, staff, 'admin')
     const page = await newPage()
     await openPage(page, cabinet)
@@ -172,7 +172,7 @@ describe.skipIf(!hasBrowser)('signing in', () => {
     await heading(page, 'Overview').waitFor()
   })
 
-  test('leads to the page that was asked for, and nowhere else', async () => {
+  test('leads to the requested page, and to no other origin', async () => {
     const { page } = await signedIn(staff, 'admin', 'account?company=7')
     await heading(page, 'Account').waitFor()
     expect(page.url()).toBe(`${cabinet.origin}/cabinet/account?company=7`)
@@ -186,7 +186,7 @@ describe.skipIf(!hasBrowser)('signing in', () => {
     }
   })
 
-  test('out leads to the sign-in page, and the pages ask again', async () => {
+  test('out leads to the sign-in page, and the pages require signing in again', async () => {
     const { page } = await signedIn(staff, 'admin')
     await page
       .getByRole('button', { name: /^Account menu of/ })
@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser)('signing in', () => {
     await heading(page, 'Sign in').waitFor()
   })
 
-  test('is refused to a deactivated person, whose open page leads out and back to the same place', async () => {
+  test('is refused to a deactivated person, whose open page leads to the sign-in page and later back', async () => {
     const { page, login, personId } = await signedIn(ofCompany(companyId), 'owner', 'account')
     await heading(page, 'Account').waitFor()
     const person = await requirePerson(cabinet.sql, ofCompany(companyId), personId)
@@ -213,7 +213,7 @@ describe.skipIf(!hasBrowser)('signing in', () => {
     await heading(page, 'People').waitFor()
   })
 
-  test('without a connection says so', async () => {
+  test('without a connection shows a message', async () => {
     const page = await newPage()
     await openPage(page, cabinet)
     await heading(page, 'Sign in').waitFor()
@@ -224,7 +224,7 @@ describe.skipIf(!hasBrowser)('signing in', () => {
 })
 
 describe.skipIf(!hasBrowser)('the second step', () => {
-  test('is switched on with a code, asked for at sign-in, opened by a recovery code once, and switched off', async () => {
+  test('is switched on with a code, required at sign-in, passed with a recovery code once, and switched off', async () => {
     const { page, login } = await signedIn(staff, 'admin', 'account')
     const section = page.getByRole('region', { name: 'Second step at sign-in' })
     await section.getByRole('button', { name: 'Switch on' }).click()
@@ -256,7 +256,7 @@ describe.skipIf(!hasBrowser)('the second step', () => {
     const again = await newPage()
     await openPage(again, cabinet, 'account')
     await typeCredentials(again, login)
-    await again.getByRole('textbox', { name: 'Code' }).fill(code) // which was used before
+    await again.getByRole('textbox', { name: 'Code' }).fill(code) // a used recovery code
     await again.getByText('The code is wrong.').waitFor()
     await again.getByRole('button', { name: 'Phone lost? Use a recovery code' }).click()
     await again.getByRole('textbox', { name: 'Recovery code' }).fill(codes[0]!.replace('-', ''))
@@ -277,7 +277,7 @@ describe.skipIf(!hasBrowser)('the second step', () => {
 })
 
 describe.skipIf(!hasBrowser)('the account', () => {
-  test('keeps name, language and theme for the person, on every device', async () => {
+  test('stores name, language and theme of the person for every device', async () => {
     const { page, login } = await signedIn(staff, 'admin', 'account')
     await page.getByRole('textbox', { name: 'Name' }).fill('Anna Ivanova')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -350,7 +350,7 @@ describe.skipIf(!hasBrowser)('the account', () => {
 })
 
 describe.skipIf(!hasBrowser)('people', () => {
-  test('get another role, are deactivated and activated again', async () => {
+  test('get another role, and are deactivated and activated again', async () => {
     const { page } = await signedIn(ofCompany(await aCompany(cabinet.sql, await aPartner(cabinet.sql))), 'owner')
     await invite(page, 'boris@romashka.example', 'Boris', 'Viewer')
     await choose(page, 'Boris', 'Change the role')
@@ -365,7 +365,7 @@ describe.skipIf(!hasBrowser)('people', () => {
     await rowOf(page, 'Boris').getByText('Invited').waitFor()
   })
 
-  test('with a login that exists are refused beside the field', async () => {
+  test('with an existing login are refused with a message at the field', async () => {
     const { login } = await aPerson(cabinet.sql, staff, 'support')
     const { page } = await signedIn(ofCompany(companyId), 'owner')
     await page.getByRole('button', { name: 'Invite' }).click()
@@ -377,7 +377,7 @@ describe.skipIf(!hasBrowser)('people', () => {
     await dialog.getByText('Somebody with this login exists already.').waitFor()
   })
 
-  test('whose link was renewed or used come to a page that says so', async () => {
+  test('whose link was renewed or used see a page with that reason', async () => {
     const { page } = await signedIn(staff, 'admin')
     const first = await invite(page, 'vera@tidings.example', 'Vera', 'Support')
     await choose(page, 'Vera', 'New link')
@@ -394,7 +394,7 @@ describe.skipIf(!hasBrowser)('people', () => {
     await heading(lost, 'This invitation no longer works').waitFor()
   })
 
-  test('with markup in their names are shown as they are written', async () => {
+  test('with markup in their names are shown with the markup as text', async () => {
     const name = '<img src=x onerror="document.title=1">'
     const { page, faults } = await signedIn(ofCompany(companyId), 'owner')
     const link = await invite(page, 'markup@romashka.example', name, 'Owner')

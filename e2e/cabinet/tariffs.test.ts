@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
     faults.expectNone()
   })
 
-  test('a file of tariffs shows what it changes, and its mistakes, before it is applied', async () => {
+  test('a file of tariffs shows its changes and its mistakes before it is applied', async () => {
     const { page, faults } = await signedIn('tariffs/import')
     const heading = 'senderType,brand,trafficType,pricingModel,from,price'
     const choose = (lines: string[]) =>
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
     faults.expectNone()
   })
 
-  test('a register shows exactly its three changes, and once applied a number has its new operator', async () => {
+  test('a register shows exactly its three changes, and after its import a number has its new operator', async () => {
     const { page, faults } = await signedIn('numbering?number=79161234567')
     await page.getByText('ПАО "МТС"').first().waitFor()
     await page.locator('input[type=file]').setInputFiles(fileOf(after))
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
     const download = page.waitForEvent('download')
     await shown.getByRole('link', { name: 'Download the present numbering first.' }).click()
     expect((await download).suggestedFilename()).toMatch(/^numbering-v\d+\.csv$/)
-    await page.reload() // what waits stays in the address
+    await page.reload() // the address keeps the waiting upload
     await page.getByRole('button', { name: 'Apply the changes' }).click()
     await shown.waitFor({ state: 'detached' })
     await eventually(async () =>
@@ -181,7 +181,7 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
     await cabinet.sql`delete from numbering_uploads`
   })
 
-  test('a company sees its prices and calculates with them', async () => {
+  test('a company sees its prices and uses the calculator', async () => {
     const { login } = await aPerson(cabinet.sql, ofCompany(companyId), 'finance')
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
     await enter(page, cabinet, login, 'prices')

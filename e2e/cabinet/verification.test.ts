@@ -19,7 +19,7 @@ let side: MessagingSide
 let verifierId: string
 let widgetId: string
 
-/** A shop whose page is what the test pastes; its server has the code sent with a key of the company. */
+/** A shop whose page contains the HTML that the test pastes. Its server requests the code with a key of the company. */
 const shop = { html: '' }
 const server = useServer(async (request, response) => {
   if (request.method === 'POST') {
@@ -64,7 +64,7 @@ async function signedIn(path: string, role = 'owner') {
   return { page, faults }
 }
 
-/** Runs in the page, whose types the tests do not have. */
+/** Runs in the page. The tests do not have the types of the page. */
 type Styled = { ownerDocument: { defaultView: { getComputedStyle(element: unknown): { backgroundColor: string } } } }
 const backgroundOf = (element: Styled): string =>
   element.ownerDocument.defaultView.getComputedStyle(element).backgroundColor
@@ -76,7 +76,7 @@ const colourOf = (page: Page, button: string) =>
 const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click()
 
 describe.skipIf(!hasBrowser)('verification in the cabinet', () => {
-  test('an owner makes a widget, sees each setting in the preview, pastes it into a shop, and a number is confirmed there', async () => {
+  test('an owner creates a widget, sees each setting in the preview, pastes it into a shop, and a visitor confirms a number there', async () => {
     await codeGateways(cabinet.sql, ['SMS'])
     await anEngine({ secret })
     const { page, faults } = await signedIn('verification')
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)('verification in the cabinet', () => {
     faults.expectNone()
   })
 
-  test('a text is counted and shown as the SMS arrives, and what is refused stands at its field', async () => {
+  test('a text is counted and shown in the form of the SMS, and a refusal is shown at its field', async () => {
     const { page, faults } = await signedIn(`verification/verifiers/${verifierId}`)
     await page.getByRole('heading', { name: NASTY }).waitFor()
     const text = page.getByRole('textbox', { name: 'Text: English' })
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('verification in the cabinet', () => {
     faults.expectNone()
   })
 
-  test('a change that would overwrite a newer one is refused, and the newer one is shown', async () => {
+  test('a change that would overwrite a newer change is refused, and the newer values are shown', async () => {
     const { page } = await signedIn(`verification/widgets/${widgetId}`)
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine')
     const widget = await requireAnyVerifier(cabinet.sql, 'WIDGET', widgetId)
@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser)('verification in the cabinet', () => {
     expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe('Checkout')
   })
 
-  test('an owner unblocks a prefix after a question, and deletes a widget after a warning', async () => {
+  test('an owner unblocks a prefix after a confirmation, and deletes a widget after a warning', async () => {
     const { page, faults } = await signedIn('verification')
     const row = page.getByRole('row').filter({ hasText: '+7 916 055' })
     expect(await row.textContent()).toContain('2 of 40 codes were confirmed')
@@ -179,7 +179,7 @@ describe.skipIf(!hasBrowser)('verification in the cabinet', () => {
     faults.expectNone()
   })
 
-  test('an owner tries a verifier with the own number', async () => {
+  test('an owner tests a verifier with the own number', async () => {
     await codeGateways(cabinet.sql, ['VOICECODE'])
     await anEngine({ secret })
     const { page } = await signedIn(`verification/verifiers/${verifierId}`)
@@ -197,7 +197,7 @@ describe.skipIf(!hasBrowser)('verification in the cabinet', () => {
     await dialog.getByText('The number is confirmed').waitFor()
   })
 
-  test.each(extremes)('is good to look at: $width px, $locale, $colorScheme', async screen => {
+  test.each(extremes)('looks good at $width px, $locale, $colorScheme', async screen => {
     const { login } = await aPerson(cabinet.sql, ofCompany(side.companyId), 'owner')
     const press = (page: Page, name: RegExp) => page.getByRole('button', { name }).first().click()
     await lookAt(browser, cabinet, screen, login, [

@@ -21,7 +21,9 @@ beforeAll(async () => {
   numbering = await loadNumbering(db.sql)
 })
 
-/** Most messages that are submitted but not recorded: a slice of each of three chunks, and the reports in the recorder. */
+/**
+ * Most messages that are submitted but not recorded: a slice of each of three chunks, and the reports in the recorder.
+ */
 const WINDOW = 3 * 1000 + 6000
 
 test('the leases of a killed and a frozen engine are taken over within ten seconds, and the frozen engine neither loses nor charges messages when it wakes up', async () => {

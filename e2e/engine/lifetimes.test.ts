@@ -10,8 +10,8 @@ import { eventually } from '../../src/testing/eventually.ts'
 import { aWorld, billingZone, type World } from '../../src/testing/world.ts'
 
 /**
- * The lifetime of single messages. Waiting ends at the ttl or the completion, or after 25 hours without either. A message
- * that was sent without a ttl ends 25 hours after it was sent, also if it had waited long before.
+ * The lifetime of single messages. Waiting ends at the ttl or the completion, or after 25 hours without either. A
+ * message that was sent without a ttl ends 25 hours after it was sent, also if it had waited long before.
  */
 
 const db = useDatabase()

@@ -15,7 +15,9 @@ beforeAll(async () => {
   numbering = await loadNumbering(db.sql)
 })
 
-/** Most messages of one engine that are submitted but not recorded: a slice of each chunk, and the recorder's reports. */
+/**
+ * Most messages of one engine that are submitted but not recorded: a slice of each chunk, and the recorder's reports.
+ */
 const WINDOW = 3 * 1000 + 6000
 
 /** Messages that the operator got and that we have not recorded. Only these may be sent again. */

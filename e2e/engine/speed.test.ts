@@ -56,7 +56,8 @@ test.each([
     const draws = await drawsFrom(db.sql, withinAnySecond(`gateway:${gatewayId}`, 100))
     expect(mostInASecond(draws)).toBeLessThanOrEqual(100)
     expect(drawnInAll(draws)).toBeGreaterThanOrEqual(400 + smsc.counts.throttled) // every part that was sent was drawn
-    // On a busy machine parts that were drawn in time may arrive together. With a burst of one second a third was refused.
+    // On a busy machine parts that were drawn in time may arrive together. With a burst of one second a third was
+    // refused.
     expect(smsc.counts.throttled).toBeLessThanOrEqual(40)
   },
 )

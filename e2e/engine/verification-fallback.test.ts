@@ -171,7 +171,9 @@ describe('an operator that quotes a code', () => {
   const callbackUrl = 'https://shop.example/told'
   const everyEvent = { callbackUrl, callbackEvents: ['sent', 'delivered', 'price'] }
 
-  /** The code as the operator gets it: not encrypted. A random code of eight digits equals no other digits of the test. */
+  /**
+   * The code as the operator gets it: not encrypted. A random code of eight digits equals no other digits of the test.
+   */
   async function waitingCode() {
     const uuid = await send(aNumber(WITHOUT_RECEIPT), { codeLength: 8 }, everyEvent)
     const [row] = await api.sql<{ sealed: Buffer }[]>`select sealed from messages where uuid = ${uuid}`

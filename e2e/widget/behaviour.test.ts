@@ -5,7 +5,7 @@ import { hasBrowser, useBrowser } from '../browser.ts'
 import { type PageContent, useSite } from '../pages.ts'
 import { CODE, challengeOf, providerScript, type Scene, useStubApi } from './stub-api.ts'
 
-/** How the widget behaves in the browser, whatever the service answers. */
+/** The behaviour of the widget in the browser, with a stub of the service. */
 
 const browser = useBrowser()
 const site = useSite()
@@ -46,7 +46,7 @@ const toCode = async (page: Page) => {
 }
 
 describe.skipIf(!hasBrowser)('typing the code', () => {
-  test('works by keyboard alone, and the focus goes where the visitor needs it', async () => {
+  test('works only by keyboard, and the focus moves to the next control', async () => {
     const page = await show({ body: '<a href="#">Before</a><div id="verify"></div>' })
     await see(page, 'Check passed')
     expect(await focused(page)).toContain('<body') // a widget that appears does not take the focus
@@ -77,17 +77,14 @@ describe.skipIf(!hasBrowser)('typing the code', () => {
     expect(await page.evaluate('confirmed')).toEqual(['a-widget'])
   })
 
-  test.each(['418305', '418 305', ' 418-305\n', 'Code: 418305'])(
-    'takes a whole code that is pasted: %j',
-    async text => {
-      const page = await show()
-      await toCode(page)
-      await input(page).focus()
-      await page.keyboard.insertText(text)
-      await see(page, 'Number confirmed')
-      expect(asked('check').map(({ code }) => code)).toEqual([CODE])
-    },
-  )
+  test.each(['418305', '418 305', ' 418-305\n', 'Code: 418305'])('accepts a whole pasted code: %j', async text => {
+    const page = await show()
+    await toCode(page)
+    await input(page).focus()
+    await page.keyboard.insertText(text)
+    await see(page, 'Number confirmed')
+    expect(asked('check').map(({ code }) => code)).toEqual([CODE])
+  })
 
   test('fills in the code of an SMS that the browser read', async () => {
     const head = `<script>
@@ -105,7 +102,7 @@ describe.skipIf(!hasBrowser)('typing the code', () => {
     expect(await page.evaluate('otp.signal.aborted')).toBe(true)
   })
 
-  test('shows nothing of the number but its country and its last two digits', async () => {
+  test('shows only the country code and the last two digits of the number', async () => {
     const page = await show()
     for (const step of [() => see(page, 'Check passed'), () => toCode(page)]) {
       await step()
@@ -117,7 +114,7 @@ describe.skipIf(!hasBrowser)('typing the code', () => {
 })
 
 describe.skipIf(!hasBrowser)('on a page', () => {
-  test('whose style is hostile it looks as ever', async () => {
+  test('with a hostile style sheet the widget looks the same', async () => {
     const style = `<style>
       * { display: none !important; font-size: 40px !important; color: red !important; letter-spacing: 9px !important }
       html, body, main { display: block !important }
@@ -135,7 +132,7 @@ describe.skipIf(!hasBrowser)('on a page', () => {
     expect(shots[1]).toBe(shots[0])
   })
 
-  test('that forbids workers it solves the challenge in the page', async () => {
+  test('that forbids workers the widget solves the challenge in the page', async () => {
     scene.opened.captcha.challenge = challengeOf(777, 1000)
     const policy = `default-src 'none'; script-src 'unsafe-inline' ${stub.url()}; style-src ${stub.url()}; connect-src 'self' ${stub.url()}; worker-src 'none'`
     const page = await show({ headers: { 'content-security-policy': policy } })
@@ -143,7 +140,7 @@ describe.skipIf(!hasBrowser)('on a page', () => {
     expect(solved()).toEqual([777])
   })
 
-  test('it solves each challenge once, and asks for a new one for the next session', async () => {
+  test('the widget solves each challenge once, and requests a new challenge for the next session', async () => {
     scene.answers.sessions = () => 'cut'
     const page = await show()
     await press(page, 'Send the code')
@@ -157,7 +154,7 @@ describe.skipIf(!hasBrowser)('on a page', () => {
 
   const solved = () => asked('sessions').map(({ captcha }) => JSON.parse(atob(captcha)).number)
 
-  test('it speaks the language of the page, and follows the theme of the system', async () => {
+  test('the widget uses the language of the page, and follows the theme of the system', async () => {
     const page = await show({ script: `document.documentElement.lang = 'ru'; ${mounting()}` }, { colorScheme: 'dark' })
     await see(page, 'Подтвердите номер')
     const theme = page.locator('[data-theme]')
@@ -166,7 +163,7 @@ describe.skipIf(!hasBrowser)('on a page', () => {
     await eventually(async () => expect(await theme.getAttribute('data-theme')).toBe('light'))
   })
 
-  test('it is replaced by another mount, and removed by unmount with all that it does', async () => {
+  test('another mount replaces the widget, and unmount removes it and stops its work', async () => {
     const page = await show({ body: '<div id="verify">The site’s own words</div>' })
     await toCode(page)
     await page.evaluate(mounting({ ...OPTIONS, destination: '79160000099' }))
@@ -184,13 +181,13 @@ describe.skipIf(!hasBrowser)('on a page', () => {
     await page.evaluate(`VerifyWidget.unmount('#verify'); VerifyWidget.unmount('#nowhere')`)
   })
 
-  test('it is one global object with the two functions of its types', async () => {
+  test('the script adds one global object with the two functions of its types', async () => {
     const page = await show()
     const types = await page.evaluate(`Object.entries(VerifyWidget).map(([name, value]) => name + ' ' + typeof value)`)
     expect(types).toEqual(['mount function', 'unmount function'])
   })
 
-  test('without its element, mount throws and says so', async () => {
+  test('without its element, mount throws an error with the selector', async () => {
     const page = await show({ body: '', script: '' })
     await expect(page.evaluate(mounting())).rejects.toThrow('no element of this page matches "#verify"')
   })
@@ -202,7 +199,7 @@ describe.skipIf(!hasBrowser)('on a page', () => {
     ['{ destination: "79160000067", widgetId: "a-widget", theme: "pink" }', 'options.theme'],
     ['{ destination: "79160000067", widgetId: "a-widget" }, "/send-code"', 'sendAuthKey'],
     ['undefined', 'options.widgetId'],
-  ])('given wrong options it shows error 310 and tells the developer: %s', async (given, named) => {
+  ])('with wrong options the widget shows error 310 and logs the mistake: %s', async (given, named) => {
     const lines: string[] = []
     const page = await show({ script: `VerifyWidget.mount('#verify', ${given})` }, {}, page =>
       page.on('console', message => void lines.push(message.text())),
@@ -213,7 +210,7 @@ describe.skipIf(!hasBrowser)('on a page', () => {
     expect(scene.requests).toEqual([])
   })
 
-  test('given something that is no number it asks to check it', async () => {
+  test('with an invalid number the widget asks the visitor to check it', async () => {
     await see(await show({ script: mounting({ ...OPTIONS, destination: '12ab' }) }), 'Error 4000')
   })
 })
@@ -222,7 +219,7 @@ describe.skipIf(!hasBrowser)('a screen that does not change', () => {
   test.each([
     ['Too many tries', { triesLeft: 0 }],
     ['The code has expired', { secondsToExpire: 0, secondsToResend: 0 }],
-  ])('is not drawn again, which screen readers would read: %s', async (title, state) => {
+  ])('is not drawn again, because screen readers would read it again: %s', async (title, state) => {
     Object.assign(scene.state, state)
     const page = await show()
     await press(page, 'Send the code')
@@ -235,7 +232,7 @@ describe.skipIf(!hasBrowser)('a screen that does not change', () => {
 })
 
 describe.skipIf(!hasBrowser)('without a connection', () => {
-  test('it tries again when the browser is online', async () => {
+  test('the widget retries when the browser is online', async () => {
     scene.answers.open = () => 'cut'
     const page = await show()
     await see(page, 'No connection')
@@ -244,7 +241,7 @@ describe.skipIf(!hasBrowser)('without a connection', () => {
     await see(page, 'Check passed')
   })
 
-  test('it keeps the code, and checks it once there is one', async () => {
+  test('the widget keeps the code, and checks it when the connection is back', async () => {
     const page = await show()
     await toCode(page)
     scene.answers.check = scene.answers.state = () => 'cut'
@@ -255,7 +252,7 @@ describe.skipIf(!hasBrowser)('without a connection', () => {
     await see(page, 'Number confirmed')
   })
 
-  test('a session that is over begins anew by itself', async () => {
+  test('the widget replaces an ended session by a new one', async () => {
     const page = await show()
     await toCode(page)
     scene.answers.check = () => ({ status: 404, body: { error: { code: 4040, msg: 'Session not found' } } })
@@ -272,7 +269,7 @@ describe.skipIf(!hasBrowser)('the captcha of a provider', () => {
   }
   const ready = (page: Page) => eventually(async () => expect(await page.evaluate('!!hcaptcha.options()')).toBe(true))
 
-  test('is drawn outside of the shadow root, with the key and the theme that the page asks for', async () => {
+  test('is drawn outside the shadow root, with the key and the theme of the page', async () => {
     useProvider(`${stub.url()}/widget/captcha.js`)
     const page = await show({ script: mounting({ ...OPTIONS, captchaSiteKey: 'of-the-page', theme: 'dark' }) })
     await ready(page)
@@ -287,7 +284,7 @@ describe.skipIf(!hasBrowser)('the captcha of a provider', () => {
     expect(await page.evaluate(`document.querySelector('#verify').children.length`)).toBe(0)
   })
 
-  test('has to be passed again when its token expires', async () => {
+  test('must be passed again when its token expires', async () => {
     useProvider(`${stub.url()}/widget/captcha.js`)
     const page = await show()
     await ready(page)
@@ -315,7 +312,7 @@ describe.skipIf(!hasBrowser)('the captcha of a provider', () => {
     expect(asked('errors').map(({ reason }) => reason)).toEqual(['hcaptcha: rate-limited'])
   })
 
-  test('whose script does not answer within 15 s is error 341, and can be tried again', async () => {
+  test('whose script does not answer within 15 s is error 341, and can be retried', async () => {
     useProvider(`${stub.url()}/widget/captcha.js`)
     const page = await show({}, {}, async page => {
       await page.clock.install()

@@ -29,7 +29,7 @@ beforeEach(async () => {
   await anEngine({ secret })
 })
 
-/** A visitor, and everything that the browser complained about or asked of others. */
+/** A visitor, with the errors of the browser and its requests to other hosts. */
 async function visit(options: BrowserContextOptions = {}, query = '') {
   const page = await newPage(options)
   const complaints: string[] = []
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('the demo page', () => {
     expect(complaints).toEqual([])
   })
 
-  test('speaks Russian', async () => {
+  test('is available in Russian', async () => {
     const { page, complaints } = await visit({}, '?lang=ru')
     await typeCode(page, await askForCode(page, { next: 'Продолжить', send: 'Получить код' }))
     await page.getByText('Билет готов').waitFor()
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('the demo page', () => {
     await page.getByText('Your card is ready').waitFor()
   })
 
-  test('begins anew with another number, and shows nothing of the first', async () => {
+  test('starts again with another number, and shows nothing of the first', async () => {
     const { page } = await visit()
     await askForCode(page)
     await press(page, 'Use another number')
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('the demo page', () => {
     await page.getByText('Your card is ready').waitFor()
   })
 
-  test('says what a number looks like', async () => {
+  test('explains the form of a number', async () => {
     const { page } = await visit()
     await page.getByLabel('Mobile number').fill('12')
     await press(page, 'Continue')
@@ -131,7 +131,7 @@ describe.skipIf(!hasBrowser)('the demo page', () => {
 
 const axe = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
 
-/** What axe objects to, and whether the page scrolls sideways. */
+/** The findings of axe, and whether the page scrolls sideways. */
 async function findingsOn(page: Page): Promise<string[]> {
   const found: string[] = await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))')
   const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')

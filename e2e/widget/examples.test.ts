@@ -23,7 +23,7 @@ let side: MessagingSide
 
 const guide = new URL('../../docs/widget.md', import.meta.url)
 
-/** A site that serves one page everywhere, and takes what the page sends. */
+/** A site that serves one page at every path, and records the requests of the page. */
 const site = { html: '', headers: {} as Record<string, string>, take: async (_body: string): Promise<void> => {} }
 const server = useServer(async (request, response) => {
   if (request.method === 'POST') await site.take(await bodyOf(request))
@@ -43,7 +43,7 @@ beforeEach(async () => {
   await anEngine({ secret })
 })
 
-/** With our own captcha, as a widget has unless told otherwise. */
+/** A widget with our own captcha, which is the default. */
 const widgetFor = (origin: string, isBuilder = false) =>
   aWidget(api.sql, side.companyId, {
     page: { origins: [origin], captcha: 'altcha', isBuilder },

@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('a visitor', () => {
     await see(page, 'Number confirmed')
   })
 
-  test('asks for another way after the pause, and confirms by it', async () => {
+  test('requests another channel after the pause, and confirms by it', async () => {
     const settings = { channels: ['SMS' as const, 'TELEGRAM' as const], pauseSeconds: 10 }
     const widgetId = await service.aWidget(onSite(), settings)
     const destination = service.aNumber()
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('a visitor', () => {
     await see(page, 'Номер подтверждён')
   })
 
-  test('finds every step again after a reload', async () => {
+  test('continues every step after a reload', async () => {
     const widgetId = await service.aWidget(onSite(), { channels: ['SMS', 'FLASHCALL'] })
     const destination = service.aNumber()
     const sending = Promise.withResolvers<void>()
@@ -288,7 +288,7 @@ describe.skipIf(!hasBrowser)('the widget shows the error', () => {
     await page.context().close()
   }
 
-  test('230 of a sender name that is closed, and lets choose another way', async () => {
+  test('230 of a closed sender name, and offers another channel', async () => {
     const settings = { channels: ['SMS' as const, 'VOICECODE' as const], senders: { SMS: 'CLOSED' } }
     const widgetId = await service.aWidget(onSite(), settings)
     const destination = service.aNumber()
@@ -342,7 +342,7 @@ describe.skipIf(!hasBrowser)('the widget shows the error', () => {
 })
 
 describe.skipIf(!hasBrowser)('a hostile page', () => {
-  /** A page on which the code was sent, and what its widget keeps. */
+  /** A page on which the code was sent, with the stored session of its widget. */
   async function aVictim() {
     const widgetId = await service.aWidget(onSite())
     const destination = service.aNumber()
@@ -393,7 +393,7 @@ describe.skipIf(!hasBrowser)('a hostile page', () => {
     await see(page, 'Number confirmed')
   })
 
-  test('with a replayed key makes no second code', async () => {
+  test('with a replayed key gets no second code', async () => {
     const { destination, key } = await aVictim()
     const first = await service.ask('send', { key })
     const second = await service.ask('send', { key })

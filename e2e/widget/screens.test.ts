@@ -7,13 +7,13 @@ import { useSite } from '../pages.ts'
 import { challengeOf, providerScript, refusal, type Scene, useStubApi } from './stub-api.ts'
 
 /**
- * Every screen of the widget at once, each in a widget of its own on one page: that nothing is wrong for people who
- * use a screen reader, that all have one height, and that each says what it must.
+ * Every screen of the widget at once, each in its own widget on one page. Checks that a screen reader can read them,
+ * that all have the same height, and that each has its text.
  */
 
 interface Example {
   prepare?(scene: Scene): void
-  /** What the visitor does. */
+  /** The actions of the visitor. */
   act?(widget: Locator): Promise<void>
   says: [en: string, ru: string]
 }
@@ -209,7 +209,7 @@ async function showAll(lang: 'en' | 'ru', viewport: { width: number; height: num
   for (const name of names) examples[name]!.prepare?.(stub.sceneOf(name))
   site.page = () => ({
     service: stub.url(),
-    // No request is given up for its time: some are never answered here, and a machine may be slow.
+    // Requests have no timeout, because the stub never answers some of them, and the machine may be slow.
     head: `<style>.verify { margin-bottom: 16px }</style>
       <script>{ const set = setTimeout; window.setTimeout = (f, ms, ...args) => (ms < 15000 ? set(f, ms, ...args) : 0) }</script>`,
     body: names.map(name => `<div class="verify" id="${name}"></div>`).join(''),
@@ -220,7 +220,7 @@ async function showAll(lang: 'en' | 'ru', viewport: { width: number; height: num
   })
   const page = await browser.newPage({ viewport })
   await page.goto(site.origin())
-  // One after the other: the mouse is in one place.
+  // One after the other, because there is one mouse.
   for (const name of names) await examples[name]!.act?.(page.locator(`#${name}`))
   for (const name of names) {
     const said = examples[name]!.says[lang === 'en' ? 0 : 1]
@@ -236,7 +236,7 @@ const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** What axe objects to, as lines. */
+/** The findings of axe, as lines. */
 async function findingsOf(page: Page): Promise<string[]> {
   await page.addScriptTag({ path: axe })
   return page.evaluate(`axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) =>

@@ -64,7 +64,7 @@ export function useService() {
     side: () => side,
     providers: () => providers,
 
-    /** A number that no other test uses. Its last four digits decide what becomes of its messages. */
+    /** A number that no other test uses. Its last four digits decide the result of its messages. */
     aNumber: (ending = '1234') => `7917${String(++numbers).padStart(3, '0')}${ending}`,
 
     aWidget: (page: Partial<PageSettings>, settings: Partial<VerifierSettings> = {}) =>
@@ -73,7 +73,7 @@ export function useService() {
         settings: { senders: messengerSenders, ...settings },
       }),
 
-    /** Lets the captcha of a provider guard the widget. */
+    /** Sets the captcha of a provider for the widget. */
     async useProvider(widgetId: string, { kind, siteKey, secret: captchaSecret }: CaptchaSite) {
       await changeVerifier(db.sql, await requireAnyVerifier(db.sql, 'WIDGET', widgetId), {
         page: { captcha: kind, captchaSiteKey: siteKey },
@@ -81,7 +81,7 @@ export function useService() {
       })
     },
 
-    /** What the site's server asks. */
+    /** A request of the site's server. */
     async ask(action: 'send' | 'check', body: object, key = side.keys.VERIFIER) {
       const response = await fetch(`${url()}/api/v1/verifier/widget/${action}`, {
         method: 'POST',
@@ -89,7 +89,7 @@ export function useService() {
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(120_000),
       })
-      // biome-ignore lint/suspicious/noExplicitAny: what is in it is for each test to say
+      // biome-ignore lint/suspicious/noExplicitAny: each test checks the content
       return { status: response.status, body: (await response.json()) as any }
     },
 

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { bodyOf, useServer } from '../pages.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: requests and answers are for each test to say
+// biome-ignore lint/suspicious/noExplicitAny: each test chooses requests and answers
 type Json = any
 type Path = 'open' | 'sessions' | 'deliver' | 'state' | 'check' | 'again' | 'errors'
 type Answer = { status?: number; body?: Json } | 'silence' | 'cut'
 
-/** How one widget is answered. */
+/** The answers to one widget. */
 export interface Scene {
   opened: Json
   state: Json
@@ -20,8 +20,8 @@ const types: Record<string, string> = { js: 'text/javascript', css: 'text/css' }
 export const CODE = '418305'
 
 /**
- * Plays the service towards the browser, for screens that the real one shows only after minutes, or after a failure
- * that a test cannot cause there. Every widget id has a scene of its own.
+ * A stub of the service for the browser. It causes screens that the real service causes only after minutes, or after a
+ * failure that a test cannot cause. Every widget id has its own scene.
  */
 export function useStubApi() {
   const scenes = new Map<string, Scene>()
@@ -115,14 +115,14 @@ export const refusal = (code: number, retryAfterSeconds?: number): Answer => ({
   body: { error: { code, msg: 'A reason', retryAfterSeconds } },
 })
 
-/** A challenge whose number is not below `maxNumber` takes as long as all of them. */
+/** A challenge whose number is not below `maxNumber` takes as long as trying all numbers. */
 export function challengeOf(number: number, maxNumber: number) {
   const salt = 'a salt of the tests?expires=1'
   const challenge = createHash('sha256').update(`${salt}${number}`).digest('hex')
   return { algorithm: 'SHA-256', challenge, maxNumber, salt, signature: 'signed' }
 }
 
-/** What the script of a provider does, as far as the widget sees it: `hcaptcha.pass()` is the visitor's click. */
+/** A stub of a provider's script with the functions that the widget uses. `hcaptcha.pass()` is the visitor's click. */
 export const providerScript = (name: string, kind: string) => `{
   let options, place
   window.${name} = {

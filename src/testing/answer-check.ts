@@ -8,7 +8,10 @@ type Document = {
 }
 type Answer = { $ref?: string; content?: Record<string, unknown> }
 
-/** Holds answers to the document: a path or status that it does not name must be an error, and no field is extra. */
+/**
+ * Compares answers with the OpenAPI document. Fails for a success that the document does not describe, and for an extra
+ * field.
+ */
 export function answerCheck(document: Document): AnswerCheck {
   const { paths } = document
   const ajv = new Ajv2020({ strict: false, validateFormats: false })

@@ -18,30 +18,30 @@ export type Call = {
   body?: InjectOptions['payload']
   token?: string
   headers?: Record<string, string>
-  /** Where the request comes from. */
+  /** The address of the client. */
   address?: string
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what is in it is for each test to say
+// biome-ignore lint/suspicious/noExplicitAny: each test checks the content
 export type Answer = { status: number; body: any; headers: Record<string, unknown>; text: string }
 
 export type TestApp = TestDatabase & {
   app: App
-  /** The time the API sees; assign to it to travel. */
+  /** The current time of the API. Assign to it to change the time. */
   now: Date | undefined
-  /** Everything the service logged at the level of an error. */
+  /** The errors that the service logged. */
   errors: string[]
 }
 
 export type TestApi = TestApp & { call(call: Call): Promise<Answer> }
 
-/** The partner API on a database of its own. Every answer is held to the OpenAPI document that the service serves. */
+/** The partner API on its own database. Every answer is compared with the OpenAPI document that the service serves. */
 export function usePartnerApi(): TestApi {
   const { api, ask } = useApp('/docs/partner.json')
   return Object.assign(api, { call: (call: Call) => ask('/partner/v1', call.token || undefined, call) })
 }
 
-/** All of HTTP, of which `ask` calls one face: with a bearer's token or key, and holding the answer to its document. */
+/** All HTTP APIs. `ask` calls one of them with a token or key, and compares the answer with its document. */
 export function useApp(document: string, trustedProxies: string[] = []) {
   const api = useDatabase() as TestApp
   let check: AnswerCheck
@@ -86,7 +86,7 @@ export function useApp(document: string, trustedProxies: string[] = []) {
 
 export type FormPart = { name: string; filename?: string; type?: string; content: string | Buffer }
 
-/** A multipart/form-data body, as `call` takes it. */
+/** A multipart/form-data body for `call`. */
 export function formOf(...parts: FormPart[]): { body: Buffer; headers: Record<string, string> } {
   const boundary = '----tidings-test-form'
   const pieces = parts.flatMap(({ name, filename, type = 'application/octet-stream', content }) => {

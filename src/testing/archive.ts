@@ -1,7 +1,7 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 import { expect } from 'vitest'
 
-/** The files of a zip archive by its directory, each held to its sizes and checksum. */
+/** The files of a zip archive by its directory. Checks the size and the checksum of each file. */
 export function filesIn(zip: Buffer): Map<string, string> {
   const end = zip.length - 22
   const files = new Map<string, string>()

@@ -24,7 +24,7 @@ export const staff: Place = { kind: 'STAFF', companyId: null, partnerId: null }
 
 type Options = Pick<InjectOptions, 'headers' | 'remoteAddress'>
 
-/** A browser at the cabinet: it keeps its cookie. */
+/** A browser of the cabinet, which keeps its cookie. */
 export class CabinetBrowser {
   readonly #app: () => App
   cookie: string | undefined
@@ -48,7 +48,7 @@ export class CabinetBrowser {
     })
     const set = response.headers['set-cookie']
     if (set !== undefined) this.cookie = String(set).split(';', 1)[0]
-    // biome-ignore lint/suspicious/noExplicitAny: what is in it is for each test to say
+    // biome-ignore lint/suspicious/noExplicitAny: each test checks the content
     const parsed: any = response.body === '' ? undefined : response.json()
     return { status: response.statusCode, body: parsed, headers: response.headers }
   }
@@ -57,7 +57,10 @@ export class CabinetBrowser {
     this.ask('POST', '/session', { login, password }, options)
 }
 
-/** Every route of the cabinet but HEAD: `GET /people`, what it needs, and whether its query may name a company. */
+/**
+ * Every route of the cabinet except HEAD: its name like `GET /people`, its right, and whether its query may name a
+ * company.
+ */
 export async function cabinetRoutes(sql: Pool) {
   const routes: RouteOptions[] = []
   const app = fastify()

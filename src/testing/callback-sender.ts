@@ -14,7 +14,7 @@ export type Request = {
   path: string
   headers: IncomingMessage['headers']
   body: string
-  /** The body read: an event of the partner API, or an array of the messaging API. */
+  /** The parsed body: an event of the partner API, or an array of the messaging API. */
   event: Record<string, unknown>
 }
 export type TestReceiver = { url: string; port: number; requests: Request[]; answer: Answer }
@@ -23,10 +23,10 @@ export type Answer = (request: Request, response: ServerResponse, place: number)
 export const ok: Answer = (_, response) => response.writeHead(200).end('{}')
 export const hang: Answer = () => {}
 
-/** Local receivers may be dialled. */
+/** Allows connections to local receivers. */
 export const local = { allow: ['127.0.0.0/8'] }
 
-/** A company with callbacks to send, and what it takes to send them; every test finds none and a clock of its own. */
+/** A company with callbacks, and a callback sender. Every test begins without callbacks and with its own clock. */
 export function useCallbackSender() {
   const db: TestDatabase = useDatabase()
   const cleanups: (() => unknown)[] = []
@@ -41,7 +41,7 @@ export function useCallbackSender() {
     travel(seconds: number) {
       world.travelledMs += seconds * 1000
     },
-    /** Run when the test is over, before everything that was begun earlier. */
+    /** Runs at the end of the test, in reverse order of the calls. */
     cleanUpFirst: (cleanup: () => unknown) => void cleanups.unshift(cleanup),
     startSender,
     aReceiver,
@@ -81,7 +81,7 @@ export function useCallbackSender() {
     return sender
   }
 
-  /** A real one, on a socket. It answers as told, `answer` can be changed while it runs. */
+  /** A receiver on a real socket. It sends `answer`, which a test can change while it runs. */
   async function aReceiver(
     answer: Answer = ok,
     makeServer: (listener: RequestListener) => Server = createServer,
@@ -108,7 +108,7 @@ export function useCallbackSender() {
     return (await listCallbacks(db.sql, world.companyId, { limit: 100 })).map(({ status }) => status)
   }
 
-  /** Of the newest callback, the newest first. */
+  /** The attempts of the newest callback, the newest first. */
   async function attempts() {
     const [callback] = await listCallbacks(db.sql, world.companyId, { limit: 1 })
     return listCallbackAttempts(db.sql, world.companyId, callback!.callbackId)

@@ -11,9 +11,9 @@ export type CaptchaSite = {
   kind: ProviderKind
   siteKey: string
   secret: string
-  /** Names of hosts whose pages, and those of their subdomains, may show the captcha. */
+  /** The hosts whose pages may show the captcha. Their subdomains are included. */
   hosts: string[]
-  /** Of reCAPTCHA v3; the other kinds have none. */
+  /** The score of reCAPTCHA v3. The other kinds have no score. */
   score?: number
 }
 
@@ -34,7 +34,7 @@ export const testSites = {
   turnstileSpent: testSite('turnstile', '3x00000000000000000000FF', '3x0000000000000000000000000000000AA'),
 }
 
-/** What the test sites give to browsers; reCAPTCHA's takes every token. */
+/** The tokens that the test sites give to browsers. The test site of reCAPTCHA accepts every token. */
 export const testTokens: Record<ProviderKind, string> = {
   recaptcha: 'a token of the test site',
   hcaptcha: '10000000-aaaa-bbbb-cccc-000000000001',
@@ -84,12 +84,15 @@ class FakeProviders {
     return token
   }
 
-  /** Tokens that are made from now on expire so soon, or after the usual time; the script tells the page. */
+  /**
+   * Sets the lifetime of new tokens. Without a value, the usual lifetime. The script tells the page when a token
+   * expires.
+   */
   expireTokensAfter(lifetimeMs: number | undefined) {
     this.#lifetimeMs = lifetimeMs
   }
 
-  /** Every request to verify a token of this kind gets this deed, until `behave`. */
+  /** Every request to verify a token of this kind gets this behaviour, until `behave`. */
   misbehave(kind: ProviderKind, deed: Deed) {
     this.#deeds.set(kind, deed)
   }
@@ -134,7 +137,7 @@ class FakeProviders {
     return verifyTest(sites[0]!, response) ?? rules[kind](sites, form, this.#tokens.get(response))
   }
 
-  /** What the script asks when a page renders the captcha. */
+  /** The request of the script when a page renders the captcha. */
   #describeSite({ kind, siteKey, hostname }: { kind: ProviderKind; siteKey: string; hostname: string }): FakeAnswer {
     const site = this.#sites.get(siteKey)
     if (site?.kind !== kind) return forBrowsers({ error: 'site key' })
@@ -142,7 +145,7 @@ class FakeProviders {
     return forBrowsers(isAllowed ? {} : { error: 'domain' })
   }
 
-  /** What the script asks when the visitor presses the checkbox. */
+  /** The request of the script when the visitor clicks the checkbox. */
   #giveToken({ siteKey, hostname }: { siteKey: string; hostname: string }): FakeAnswer {
     const site = this.#sites.get(siteKey)
     if (!site || site === testSites.turnstileFails) return forBrowsers({ error: 'not passed' })
@@ -151,7 +154,7 @@ class FakeProviders {
   }
 }
 
-// What the providers answer ------------------------------------------------------------------------------------------
+// Answers of the providers -------------------------------------------------------------------------------------------
 
 type Rule = (sites: CaptchaSite[], form: Record<string, string>, token: Token | undefined) => object
 
@@ -164,7 +167,7 @@ const rules: Record<ProviderKind, Rule> = {
     return accepted(token, score === undefined ? {} : { score, action: 'verify' })
   },
 
-  /** A secret of hCaptcha is good for all sites of an account. */
+  /** A secret of hCaptcha is valid for all sites of an account. */
   hcaptcha(sites, { sitekey, response }, token) {
     if (response === testTokens.hcaptcha) return refusal('not-using-dummy-passcode')
     if (sitekey && !sites.some(({ siteKey }) => siteKey === sitekey)) return refusal('sitekey-secret-mismatch')

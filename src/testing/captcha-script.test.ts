@@ -23,7 +23,7 @@ type Api = {
   remove?: (id: string | number) => void
 }
 
-/** As much of an element as the script uses. */
+/** The part of an element that the script uses. */
 class FakeElement {
   childNodes: unknown[] = []
   isConnected = true
@@ -49,7 +49,7 @@ class FakeElement {
   }
 }
 
-/** Loads the script into a page, which is as much of a browser as the script uses. */
+/** Loads the script into a page that has the parts of a browser that the script uses. */
 async function load(kind: ProviderKind, { hostname = 'shop.example', query = '', globals = {} } = {}): Promise<Api> {
   const { path, name } = scripts[kind]
   const src = `${fakes.urls.turnstile}${path}?render=explicit${query}`
@@ -60,7 +60,7 @@ async function load(kind: ProviderKind, { hostname = 'shop.example', query = '',
   return window[name] as Api
 }
 
-/** Waits until the captcha is drawn, and gives its checkbox. */
+/** Waits until the captcha is drawn, and returns its checkbox. */
 async function checkboxIn(container: FakeElement): Promise<FakeElement> {
   await eventually(() => expect(container.childNodes).toHaveLength(1))
   return (container.childNodes[0] as FakeElement).childNodes[0] as FakeElement
@@ -69,7 +69,7 @@ async function checkboxIn(container: FakeElement): Promise<FakeElement> {
 const called = (callback: ReturnType<typeof vi.fn>) => eventually(() => expect(callback).toHaveBeenCalled())
 
 describe.each<ProviderKind>(['recaptcha', 'hcaptcha', 'turnstile'])('%s', kind => {
-  test('the checkbox gives a token, reset asks for another', async () => {
+  test('the checkbox gives a token, and after reset another token', async () => {
     const [api, container, callback] = [await load(kind), new FakeElement(), vi.fn()]
     const { siteKey } = fakes.addSite(kind)
     const id = api.render(container, { sitekey: siteKey, callback })

@@ -16,7 +16,7 @@ export function scriptOf(kind: ProviderKind): FakeAnswer {
   }
 }
 
-/** The global object of each script, what its captcha measures in pixels, and the codes that it gives to `error-callback`. */
+/** The global object of each script, the size of its captcha in pixels, and the codes for `error-callback`. */
 const scripts = {
   recaptcha: {
     name: 'grecaptcha',

@@ -2,7 +2,7 @@ import { vi } from 'vitest'
 import { commands } from '../commands/all-commands.ts'
 import { runCommandLine } from '../commands/command-line.ts'
 
-/** What `tidings WORDS` prints on stdout, run in this process: a process for each command would take ten times as long. */
+/** The stdout of `tidings WORDS`, run in this process. A process for each command would take ten times as long. */
 export async function printedBy(words: string[], env: Record<string, string> = {}): Promise<string> {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   try {

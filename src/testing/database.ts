@@ -5,7 +5,7 @@ import { databaseUrl } from './global-setup.ts'
 
 export type TestDatabase = { sql: Pool; url: string }
 
-/** A migrated database of this file's own, cloned from the template. Use its members inside tests and hooks only. */
+/** A migrated database for this test file, cloned from the template. Use its members only inside tests and hooks. */
 export function useDatabase(): TestDatabase {
   const database = {} as TestDatabase
   const name = `test_${randomBytes(6).toString('hex')}`

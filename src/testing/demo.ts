@@ -7,13 +7,13 @@ import { type TestDatabase, useDatabase } from './database.ts'
 import { secret } from './verification.ts'
 
 export type TestDemo = TestDatabase & {
-  /** In demo mode, and outside of it. */
+  /** The app in demo mode, and the app without it. */
   app: App
   plainApp: App
   companyId: number
 }
 
-/** All of HTTP on a database with the demo world; its widget is left to the test. */
+/** All HTTP APIs on a database with the demo data. The test creates the widget. */
 export function useDemo(publicUrl: string): TestDemo {
   const demo = useDatabase() as TestDemo
 

@@ -2,12 +2,12 @@ import type { Pool } from '../db/sql.ts'
 import { bucketOf, type Limit } from '../domain/limits/limit.ts'
 
 type Change = { at: number; before: number; filledBefore: number; tokens: number }
-/** What was drawn from a bucket, by the database's clock in seconds; less than 0 is what was given back. */
+/** Parts taken from a bucket, with the second of the database's clock. A negative number was returned to the bucket. */
 type Drawn = { at: number; parts: number }
 
 /**
- * Writes down every change of a bucket. A limit is kept when the draws keep it: when the parts arrive at the operator
- * also depends on how busy the machine is.
+ * Records every change of a bucket. A limit holds if the draws keep it. The arrival of parts at the operator also
+ * depends on the load of the machine.
  */
 export async function watchDraws(sql: Pool): Promise<void> {
   await sql`drop table if exists bucket_changes cascade`
@@ -24,7 +24,7 @@ export async function watchDraws(sql: Pool): Promise<void> {
   await sql`create or replace trigger note_change after update on rate_buckets for each row execute function note_change()`
 }
 
-/** All that was drawn from a limit, in its order. */
+/** All draws from a limit, in order. */
 export async function drawsFrom(sql: Pool, limit: Limit): Promise<Drawn[]> {
   const { subject, perSecond, burst } = bucketOf(limit)
   const changes = await sql<Change[]>`
@@ -40,7 +40,7 @@ export async function drawsFrom(sql: Pool, limit: Limit): Promise<Drawn[]> {
 
 export const drawnInAll = (draws: Drawn[]): number => draws.reduce((sum, { parts }) => sum + parts, 0)
 
-/** The most that was drawn in any one second, wherever it begins. */
+/** The largest number of parts drawn in any interval of one second. */
 export function mostInASecond(draws: Drawn[]): number {
   const from = (first: number) => {
     let sum = 0

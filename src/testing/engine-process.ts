@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { connect } from '../db/sql.ts'
 import { startEngine } from '../engine/engine.ts'
 
-/** An engine in a process of its own, for tests that kill and freeze it: `node engine-process.ts DATABASE_URL [SECRET]`. */
+/** An engine in its own process, for tests that kill and freeze it: `node engine-process.ts DATABASE_URL [SECRET]`. */
 const sql = connect(process.argv[2]!, { max: 10, name: 'tidings engine' })
 const log = pino({ level: 'fatal' }, pino.destination(2))
 const engine = await startEngine({
@@ -18,5 +18,5 @@ process.stdout.write(`${engine.worker}\n`)
 process.on('SIGTERM', async () => {
   await engine.stop()
   await sql.end({ timeout: 1 })
-  process.exit(0) // the driver goes on looking for a database that is gone
+  process.exit(0) // the driver would try to connect to the deleted database again
 })

@@ -17,7 +17,7 @@ import { billingZone, type World } from './world.ts'
 
 type Engine = Awaited<ReturnType<typeof startEngine>>
 
-/** Engines of a test: in this process or in their own, all gone when it ends. */
+/** Engines of a test, in this process or in their own. They stop at the end of the test. */
 export function useEngines(db: { sql: Pool; url: string }) {
   const engines = new Set<Engine>()
   const children = new Set<ChildProcess>()
@@ -27,7 +27,7 @@ export function useEngines(db: { sql: Pool; url: string }) {
     children.clear()
     await Promise.all([...engines].map(engine => engine.stop()))
     engines.clear()
-    // What a test has left behind is none of the next one's business.
+    // Remaining messages of a test must not reach the next test.
     await db.sql`update lanes set open = false`
     await db.sql`delete from gateways`
   })
@@ -64,7 +64,7 @@ export function useEngines(db: { sql: Pool; url: string }) {
 
 const script = fileURLToPath(new URL('engine-process.ts', import.meta.url))
 
-/** A simulated operator for SMS of every brand, quick to report. */
+/** A simulated operator for SMS of every brand, which sends receipts quickly. */
 export async function aGateway(sql: Pool, given: Partial<Gateway> = {}): Promise<Gateway> {
   const gateway = await addGateway(sql, {
     name: 'sim',
@@ -78,7 +78,7 @@ export async function aGateway(sql: Pool, given: Partial<Gateway> = {}): Promise
   return gateway!
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that changes only when the test moves it. */
 export function aClock(at: string) {
   let now = new Date(at)
   return Object.assign(() => new Date(now), {
@@ -90,7 +90,7 @@ export function aClock(at: string) {
 
 type Answer = SendResult | 'unanswered'
 
-/** A channel that answers as the test says, and what it was handed. */
+/** A channel whose answers the test chooses, with the messages that it got. */
 export function aChannel(answerTo: (message: Outgoing) => Answer | Promise<Answer>) {
   const handed: Outgoing[] = []
   const state = { up: true }
@@ -130,7 +130,7 @@ export function completed(sql: Pool, world: World, dispatchId: number) {
   })
 }
 
-/** What the simulated operators were handed of a dispatch: how many messages, and how often in all. */
+/** The messages of a dispatch that the simulated operators got: their number, and the number of submissions. */
 export async function handedOver(sql: Pool, dispatchId: number, senderId?: number) {
   const [row] = await sql<{ times: number; messages: number }[]>`
     select count(*) as times, count(distinct s.uuid) as messages
@@ -139,7 +139,7 @@ export async function handedOver(sql: Pool, dispatchId: number, senderId?: numbe
   return row!
 }
 
-/** How many messages of a dispatch stand where, with their error code: `{ DELIVERED: 3, 'FAILED 456': 1 }`. */
+/** The number of messages of a dispatch by status and error code: `{ DELIVERED: 3, 'FAILED 456': 1 }`. */
 export async function fatesOf(sql: Pool, dispatchId: number): Promise<Record<string, number>> {
   const rows = await sql<{ fate: string; count: number }[]>`
     select concat_ws(' ', status, error_code) as fate, count(*) as count from messages
@@ -152,7 +152,7 @@ export async function expectBooksInOrder(sql: Pool, { companyId }: World) {
   expect(await verifyTraffic(sql, { companyId })).toEqual([])
 }
 
-/** Nothing is held any more, and what was delivered is what was paid. */
+/** Expects that no money is held and that the charges equal the price of the delivered messages. */
 export async function expectPaid(sql: Pool, world: World, price: bigint) {
   const [account] = await sql`select balance, reserved from accounts where company_id = ${world.companyId}`
   expect(account).toEqual({ balance: -price, reserved: 0n })

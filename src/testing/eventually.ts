@@ -4,8 +4,8 @@ import { expect } from 'vitest'
 const LIMIT_MS = 240_000
 
 /**
- * Waits for a condition: repeats the check until it stops throwing. The limit is generous, because it only decides how
- * long a failing test takes: on a busy machine everything may be twenty times slower than on a quiet one.
+ * Waits for a condition: repeats the check until it does not throw. The limit is high, because it only decides how long
+ * a failing test takes. A busy machine may be twenty times slower than a quiet machine.
  */
 export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   const deadline = performance.now() + LIMIT_MS
@@ -19,7 +19,7 @@ export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Waits until a value stays the same for half a second, and gives it. */
+/** Waits until a value stays the same for half a second, and returns it. */
 export async function settled<T>(read: () => T | Promise<T>): Promise<T> {
   return eventually(async () => {
     const before = await read()

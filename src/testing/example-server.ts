@@ -7,7 +7,7 @@ export const examplesFolder = fileURLToPath(new URL('../../docs/examples/', impo
 
 export const hasPython = spawnSync('python3', ['--version']).status === 0
 
-/** Servers of docs/examples on ports of their own, stopped after each test. */
+/** Servers of docs/examples on free ports, stopped after each test. */
 export function useExampleServers() {
   const running: ChildProcess[] = []
 

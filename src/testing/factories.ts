@@ -13,20 +13,20 @@ import { approveSender } from '../domain/senders/moderation.ts'
 import type { NewSender, Sender } from '../domain/senders/sender.ts'
 import { createSender } from '../domain/senders/senders.ts'
 
-/** Factories make the world in one line each; whatever is not said is invented. */
+/** Each factory makes one object in one line. Values that the test does not give are invented. */
 
-/** Of hashes: tests make many partners. */
+/** A cheap hash, because tests make many partners. */
 const CHEAP = 4
 usePasswordCost(CHEAP)
 
-/** Of a network of its own, so that the logins of many partners do not wait for each other. */
+/** An address in its own network, so that the logins of many partners do not wait for each other. */
 const anAddress = () => `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`
 
 export type TestPartner = Partner & { token: string; password: string }
 
 export async function aPartner(sql: Pool, login = `partner-${randomBytes(4).toString('hex')}`): Promise<TestPartner> {
   const password = 'correct horse'
-  usePasswordCost(CHEAP) // a command that ran in this process has set its own
+  usePasswordCost(CHEAP) // a command that ran in this process has set another cost
   const { partnerId } = await createPartner(sql, login, password)
   const { token } = await logIn(sql, { login, password, address: anAddress() }, new Date())
   return { partnerId, login, currency: 'RUB', token, password }
@@ -64,7 +64,7 @@ export async function anApprovedSender(sql: Pool, companyId: number, given: Part
   return approveSender(sql, senderId, () => null, new Date())
 }
 
-/** Invented numbers, one for each brand by the carried plan. */
+/** Invented numbers, one for each brand of the built-in plan. */
 export const numberOf: Record<Brand, string> = {
   MTS: '79160000001',
   BEELINE: '79030000001',
@@ -72,7 +72,7 @@ export const numberOf: Record<Brand, string> = {
   TELE2: '79770000001',
 }
 
-/** A single message as the intake makes it, ready to be accepted. */
+/** A single message in the form that the intake makes. */
 export function aSingle(sender: Pick<Sender, 'senderId' | 'senderName'>, given: Partial<NewSingle> = {}): NewSingle {
   return {
     channelType: 'SMS',

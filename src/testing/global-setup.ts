@@ -14,8 +14,8 @@ declare module 'vitest' {
 
 /**
  * One real PostgreSQL for the whole run, with a migrated template that each test file clones (`useDatabase`).
- * Durability is off: the tests of crashes start servers of their own. TIDINGS_TEST_DATABASE_URL uses a server that is
- * already there.
+ * Durability is off, because the tests of crashes start their own servers. TIDINGS_TEST_DATABASE_URL names an existing
+ * server to use instead.
  */
 export default async function setup(project: TestProject) {
   const outside = process.env.TIDINGS_TEST_DATABASE_URL
@@ -36,7 +36,7 @@ async function startServer() {
       full_page_writes: 'off',
       wal_level: 'minimal',
       max_wal_senders: '0',
-      autovacuum: 'off', // hundreds of small databases live for seconds each
+      autovacuum: 'off', // each of hundreds of small databases exists for some seconds
       max_connections: '200',
     },
   })

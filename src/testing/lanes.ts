@@ -4,8 +4,8 @@ import type { RunnableLane } from '../domain/lanes/lane.ts'
 import { companiesWithLeases, lanesInTurn, leasesInTurn, queuesWithWork } from '../domain/lanes/lanes.ts'
 
 /**
- * Gives a company many open lanes of single messages, with one message in each, as a version that made a lane for every
- * invented name would have left them.
+ * Gives a company many open lanes of single messages, with one message in each lane. An older version left such lanes,
+ * because it made a lane for every sender name.
  */
 export async function manyLanes(sql: Pool, companyId: number, lanes: number, channelType: ChannelType) {
   await sql`
@@ -23,7 +23,7 @@ export async function manyLanes(sql: Pool, companyId: number, lanes: number, cha
 const PRIORITIES = [0, 1, 2, 3]
 const MOST = 1000
 
-/** The lanes of all priorities that an engine would find now. */
+/** The lanes of all priorities that an engine finds now. */
 export async function runnableLanes(sql: Pool, now: Date): Promise<RunnableLane[]> {
   const found = PRIORITIES.map(async priority =>
     lanesInTurn(sql, priority, now, await queuesWithWork(sql, priority, now), MOST),
@@ -31,7 +31,7 @@ export async function runnableLanes(sql: Pool, now: Date): Promise<RunnableLane[
   return (await Promise.all(found)).flat()
 }
 
-/** The leases of all priorities that an engine would take over now. */
+/** The leases of all priorities that an engine can take over now. */
 export async function abandonedLeases(sql: Pool, now: Date) {
   const pages = (await companiesWithLeases(sql, now)).map(companyId => ({ companyId }))
   return (await Promise.all(PRIORITIES.map(priority => leasesInTurn(sql, priority, now, pages, MOST)))).flat()

@@ -2,8 +2,8 @@ import { connect } from '../db/sql.ts'
 
 /**
  * A process that locks the account of a company and stays in that transaction, for tests that freeze it:
- * `node locking-process.ts DATABASE_URL COMPANY_ID IDLE_MS`. It says `locked` when it has the lock, and when it is woken
- * what became of its transaction.
+ * `node locking-process.ts DATABASE_URL COMPANY_ID IDLE_MS`. It prints `locked` when it has the lock, and prints the
+ * result of its transaction after it continues.
  */
 const [url, companyId, idleMs] = process.argv.slice(2)
 const sql = connect(url!, { max: 1, idleInTransactionMs: Number(idleMs) })

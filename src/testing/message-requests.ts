@@ -1,7 +1,7 @@
 import type { MessageRequest } from '../domain/messages/single.ts'
 import { numberOf } from './factories.ts'
 
-/** A single message as its client wants it: plain, and at once. */
+/** The request of a plain single message, sent at once. */
 export const aMessageRequest = (given: Partial<MessageRequest> = {}): MessageRequest => ({
   channelType: 'SMS',
   senderName: 'ROMASHKA',

@@ -13,11 +13,13 @@ export type MessagingCall = Omit<Call, 'token'> & {
 
 export type TestMessagingApi = TestApp & {
   call(call: MessagingCall): Promise<Answer>
-  /** Listens on a free port of this host, and returns the address that belongs before a path. */
+  /** Listens on a free port of this host, and returns the address without a path. */
   listen(host: string): Promise<string>
 }
 
-/** The messaging API on a database of its own. Every answer is held to the OpenAPI document that the service serves. */
+/**
+ * The messaging API on its own database. Every answer is compared with the OpenAPI document that the service serves.
+ */
 export function useMessagingApi({ trustedProxies = [] }: { trustedProxies?: string[] } = {}): TestMessagingApi {
   const { api, ask } = useApp('/docs/messaging.json', trustedProxies)
   return Object.assign(api, {
@@ -30,6 +32,6 @@ export function useMessagingApi({ trustedProxies = [] }: { trustedProxies?: stri
   })
 }
 
-/** A key of the company; whatever is not said is as `createKey` makes it. */
+/** A key of the company. Options that the test does not give have the defaults of `createKey`. */
 export const aKey = (sql: Pool, companyId: number, type: KeyType = 'MESSAGE', options: KeyOptions = {}) =>
   sql.begin(tx => createKey(tx, companyId, type, options)) as Promise<ShownKey>

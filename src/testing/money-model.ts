@@ -1,8 +1,8 @@
 import type { PricingModel } from '../domain/pricing/tariff.ts'
 
 /**
- * What the money of one company should be, worked out slowly and plainly: nothing is kept that can be counted again.
- * It knows the rules and none of our code. Amounts are whole ten-thousandths.
+ * A model of the money of one company, slow and simple: it stores nothing that it can count again. It knows the rules
+ * and uses none of the code that it checks. Amounts are whole ten-thousandths.
  */
 
 export type Rule = { model: PricingModel; steps: { from: number; price: bigint; pack: bigint }[] }
@@ -18,7 +18,7 @@ export type ModelMessage = {
   price: bigint
   status: 'CREATED' | 'SENT' | 'DELIVERED' | 'FAILED'
   final: bigint | null
-  /** It was in somebody's hands once, so that there may be news of it. */
+  /** A worker once leased the message, so that a result may still arrive. */
   touched: boolean
 }
 
@@ -36,7 +36,7 @@ export type Model = ReturnType<typeof createModel>
 export function createModel(rules: Record<string, Rule>) {
   const messages = new Map<string, ModelMessage>()
   const dispatches = new Map<number, ModelDispatch>()
-  /** Chunks in somebody's hands. */
+  /** Leased chunks. */
   const leases = new Map<number, { laneId: number; firstSeq: number; nextSeq: number }>()
   const spent = new Map<string, bigint>()
   const delivered = new Map<string, number>()
@@ -82,7 +82,7 @@ export function createModel(rules: Record<string, Rule>) {
     return people.get(key)!
   }
 
-  /** The packages within a dispatch's reach, by `brand/from`. */
+  /** The packages that apply to the dispatch, by `brand/from`. */
   function withinReach(dispatchId: number, month: string): Map<string, bigint> {
     const found = new Map<string, bigint>()
     for (const [brand, rule] of Object.entries(rules)) {

@@ -3,13 +3,13 @@ import { connect, type Pool } from '../db/sql.ts'
 import type { TestDatabase } from './database.ts'
 
 /**
- * How the database carries out what our code asks: the statements are taken from the driver while the code runs, and
- * explained with the parameters they had.
+ * Reads query plans. It records the statements of the driver while the code runs, and explains each with its
+ * parameters.
  */
 
 type Statement = { text: string; parameters: unknown[]; types: number[] }
 export type Read = { table: string; index: string | undefined; rows: number }
-/** Planned for these very parameters, and for any. */
+/** A plan for the given parameters, and a generic plan. */
 export const planModes = ['force_custom_plan', 'force_generic_plan'] as const
 type PlanMode = (typeof planModes)[number]
 
@@ -23,7 +23,7 @@ type Node = {
   Plans?: Node[]
 }
 
-/** What the work's first statement about something reads, each table with the index by which (none: the whole of it). */
+/** The tables that the first matching statement reads, each with its index. A table without an index is read whole. */
 export async function readsOf(
   db: TestDatabase,
   mode: PlanMode,
@@ -81,7 +81,7 @@ const indexOf = (node: Node): string | undefined => node['Index Name'] ?? node.P
 const rowsOf = (node: Node) =>
   Math.round((node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
 
-/** The table of the messages of so many months ago. */
+/** The table with the messages of the month that many months ago. */
 export function monthBack(back: number): string {
   const now = new Date()
   const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1))

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, expect } from 'vitest'
 import { eventually } from './eventually.ts'
 
-/** For the tests: tidings as people run it, in processes of its own. */
+/** For tests: runs tidings in processes of its own, as operators do. */
 
 const program = fileURLToPath(new URL('../../bin/tidings', import.meta.url))
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/tidings-tests', import.meta.url))
@@ -25,7 +25,7 @@ export type Running = {
   ended: Promise<Ended>
 }
 
-/** Nothing of the environment of the tests reaches the program but where to find other programs. */
+/** The program gets no variable of the tests' environment except the search path. */
 const cleanEnv = (env: Env): Env => ({
   PATH: process.env.PATH!,
   HOME: tmpdir(),
@@ -59,14 +59,14 @@ export async function answerOf(words: string[], env: Env) {
 
 let passwordFiles = 0
 
-/** The words that give a password to a command: it is read from a file beside the data folder. */
+/** The arguments that give a password to a command. The command reads it from a file beside the data folder. */
 export async function withPassword(folder: string, password: string): Promise<string[]> {
   const path = join(dirname(folder), `password-${passwordFiles++}`)
   await writeFile(path, `${password}\n`)
   return ['--password-file', path]
 }
 
-/** A mistake is told in one sentence on stderr, with exit code 1 and without a word about where in our code. */
+/** Expects one sentence on stderr, the exit code 1, and no stack trace. */
 export function expectSentence({ code, stdout, stderr }: Ended, sentence: RegExp) {
   expect(stderr).toMatch(/^tidings: [^\n]+\n$/)
   expect(stderr).toMatch(sentence)
@@ -92,13 +92,13 @@ type Demo = {
   key?: string
 }
 
-/** A service on a port of its own, as soon as it has said where it is. */
+/** Starts a service on a free port, and waits until it prints its address. */
 export async function startService(words: string[], env: Env, user?: User): Promise<Service> {
   const running = start([...words, '--json'], { PORT: '0', ...env }, user)
   return { ...running, ...JSON.parse(await firstOutput(running, /\n/)) }
 }
 
-/** What it has printed, once it has printed that. */
+/** Waits for this text, and returns the whole output. */
 export async function firstOutput(running: Running, wanted: RegExp): Promise<string> {
   const isThere = eventually(() => expect(running.stdout()).toMatch(wanted))
   const isGone = running.ended.then(({ stdout, stderr }) => {
@@ -113,7 +113,7 @@ export function stop(running: Running): Promise<Ended> {
   return running.ended
 }
 
-/** Data folders of one test file, not there yet. Whatever still runs on them at the end is stopped. */
+/** Paths of new data folders for one test file. Processes that still use them at the end are stopped. */
 export function useDataFolders(): () => Promise<string> {
   const folders: string[] = []
 
@@ -137,7 +137,7 @@ function kill(pid: number) {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
@@ -173,7 +173,7 @@ export async function enginesOf(folder: string): Promise<number[]> {
   return (await processesOf(folder)).filter(({ command }) => /main\.ts engine( |$)/.test(command)).map(({ pid }) => pid)
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what is in it is for each test to say
+// biome-ignore lint/suspicious/noExplicitAny: each test checks the content
 export type Answer = { status: number; body: any }
 
 export type Client = {
@@ -205,7 +205,7 @@ async function call(partnerApi: string, token: string, method: string, path: str
   return { status: response.status, body: await response.json() }
 }
 
-/** Registers a sender name and gives its id. */
+/** Registers a sender name and returns its id. */
 export async function newSender(client: Client, companyId: number): Promise<number> {
   const { status, body } = await client('POST', '/senders', {
     companyId,

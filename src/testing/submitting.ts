@@ -1,6 +1,6 @@
 import type { Channel, Outgoing, SendResult } from '../channels/channel.ts'
 
-/** Hands messages to a channel; tells what became of each. */
+/** Submits messages to a channel, and returns the result of each. */
 export async function submitTo(channel: Channel, ...messages: Outgoing[]): Promise<SendResult[]> {
   const results: SendResult[] = []
   await channel.submit(

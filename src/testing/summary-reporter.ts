@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Ends every run with one plain line, `N passed, N failed`, that people and scripts can read without colours. */
+/** Ends every run with a line without colours, `N passed, N failed`, for people and scripts. */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]) {
     const count = { passed: 0, failed: errors.length, skipped: 0 }

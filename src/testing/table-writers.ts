@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** `for update`, `on conflict do update set` and the triggers' `update of` are no writes of a table of that name. */
+/** `for update`, `on conflict do update set` and `update of` in triggers do not write a table of that name. */
 const WRITE =
   /\b(?:insert\s+into|update(?!\s+(?:of|set|skip|nowait)\b)|delete\s+from|truncate)\s+(?:only\s+)?([a-z_]{3,})|\bcopyInto\(\s*\w+,\s*'([a-z_]+)'/g
 

@@ -7,14 +7,14 @@ import { Intake } from '../domain/singles/intake.ts'
 import { aGateway } from './engines.ts'
 import { aDispatch, billingZone, start, type World } from './world.ts'
 
-/** Traffic with known fates, without an engine: what operators would have said is written down. */
+/** Traffic with known results, without an engine: the code writes the results that operators would report. */
 
 export const HOOK = 'https://hooks.romashka.example/tidings'
 export const fates = ['delivered', 'undelivered', 'sent', 'sending'] as const
 const destinations = ['79162001001', '79262001014', '79032001036', '79773001022']
 const OPERATOR_WORDS = 'stat:UNDELIV err:027'
 
-/** A started dispatch with a message of each fate, whose callbacks were refused once and then taken. */
+/** A started dispatch with a message of each result, whose callbacks were refused once and then accepted. */
 export async function aDispatchWithFates(sql: Pool, numbering: Numbering, world: World) {
   const { companyId } = world
   const text = `Autumn bouquets are 20% off until Sunday. ${'Asters and dahlias. '.repeat(7)}`
@@ -52,7 +52,7 @@ export async function aDispatchWithFates(sql: Pool, numbering: Numbering, world:
   return { dispatchId, delivered, undelivered, sent, sending }
 }
 
-/** One attempt that the receiver refuses, and one that it takes. */
+/** An attempt that the receiver refuses, and an attempt that it accepts. */
 async function deliverCallbacks(sql: Pool, companyId: number) {
   const worker = crypto.randomUUID()
   const key = { companyId, receiver: new URL(HOOK).origin }
@@ -101,7 +101,7 @@ export const aSingleRequest = (given: Partial<MessageRequest> = {}): MessageRequ
   ...given,
 })
 
-/** A cascade of two SMS whose first step failed: the second one is under way. */
+/** A cascade of two SMS whose first step failed and whose second step is being sent. */
 export async function aCascade(sql: Pool, numbering: Numbering, world: World): Promise<{ first: string }> {
   const plan: CascadePlan = [
     { condition: 'not_delivered', ttlSeconds: 30, request: aSingleRequest({ text: 'First step' }) },

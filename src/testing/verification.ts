@@ -5,10 +5,10 @@ import { type VerifierChannel, type VerifierSettings, verifierChannels } from '.
 import { createVerifier } from '../domain/verifiers/verifiers.ts'
 import { eventually } from './eventually.ts'
 
-/** What the codes of the tests are sealed with: the secret of `useApp`. */
+/** The secret that encrypts the codes of the tests, the same as in `useApp`. */
 export const secret = 'a secret of the tests, 32 or longer'
 
-/** Simulated operators for every channel that carries codes. */
+/** Simulated operators for every channel that can send codes. */
 export async function codeGateways(sql: Pool, channels: readonly VerifierChannel[] = verifierChannels) {
   for (const channelType of channels)
     await addGateway(sql, {
@@ -24,7 +24,7 @@ export async function codeGateways(sql: Pool, channels: readonly VerifierChannel
 export const aVerifier = (sql: Pool, companyId: number, settings: Partial<VerifierSettings> = {}) =>
   sql.begin(tx => createVerifier(tx, companyId, 'API', { settings })) as Promise<string>
 
-/** The text that the simulated operator got; with a channel, the newest there. */
+/** The text that the simulated operator got. With a channel, the newest text of that channel. */
 export function handedText(sql: Pool, destination: string, channelType = 'SMS'): Promise<string> {
   return eventually(async () => {
     const [row] = await sql<{ text: string }[]>`
@@ -41,7 +41,7 @@ export const codeIn = (text: string): string => /\d{4,8}/.exec(text)![0]
 export const wrongCode = (code: string): string =>
   String((Number(code) + 1) % 10 ** code.length).padStart(code.length, '0')
 
-/** As if this time had gone by: sends lie further back, and codes end earlier. */
+/** Simulates that this time has passed: moves sends to the past, and lets codes end earlier. */
 export async function letPass(sql: Pool, seconds: number) {
   const by = sql`make_interval(secs => ${seconds})`
   await sql`

@@ -32,12 +32,12 @@ export const browserOf = (app: () => App) => ({
       remoteAddress: address,
       headers: origin === '' ? {} : { origin },
     })
-    // biome-ignore lint/suspicious/noExplicitAny: what is in it is for each test to say
+    // biome-ignore lint/suspicious/noExplicitAny: each test checks the content
     const parsed: any = response.body === '' ? undefined : response.json()
     return { status: response.statusCode, body: parsed, headers: response.headers }
   },
 
-  /** Begins a session; fails the test when it is refused. */
+  /** Begins a session. Fails the test if it is refused. */
   async begin(widgetId: string, destination: string, more: object = {}): Promise<{ key: string; secret: string }> {
     const { status, body } = await this.ask('sessions', { widgetId, destination, ...more })
     expect([status, body]).toEqual([200, expect.objectContaining({ state: 'WAITING' })])

@@ -4,8 +4,8 @@ import { crc32, deflateRawSync } from 'node:zlib'
 type Cell = string | number | { attributes: string; xml: string }
 
 /**
- * A workbook as spreadsheet programs save it: with a table of texts or with texts in the cells. Its sheet comes after
- * empty ones.
+ * A workbook in the form of spreadsheet programs: with a table of texts or with texts in the cells. Empty sheets
+ * precede its sheet.
  */
 export async function aWorkbook(
   rows: Cell[][],

@@ -10,7 +10,7 @@ import { aCompany, anApprovedSender, aPartner, type TestPartner } from './factor
 
 export const billingZone = 'Europe/Moscow'
 
-/** A partner with one company and an approved SMS name for each brand: enough to send. */
+/** A partner with one company and an approved SMS name for each brand, ready to send. */
 export type World = { partner: TestPartner; companyId: number; senders: Sender[] }
 
 export async function aWorld(
@@ -59,7 +59,7 @@ export const stop = (sql: Pool, world: World, dispatchId: number, now = new Date
 
 const prefixes = ['7916', '7903', '7926', '7977']
 
-/** Invented numbers of all four brands; none ends like a test number. */
+/** Invented numbers of all four brands. No number ends like a test number. */
 export const someRecipients = (count: number): Recipient[] =>
   Array.from({ length: count }, (_, i) => ({
     destination: `${prefixes[i % 4]}${String(30_000 + Math.floor(i / 4))}77`,

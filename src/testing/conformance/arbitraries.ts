@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
-/** What may come over the line: texts, numbers and JSON of every kind, and good bodies with something changed. */
+/** Random input: texts, numbers and JSON of every kind, and valid bodies with one change. */
 
-/** Strings that have broken someone's server before. */
+/** Strings that often break servers. */
 const nasty = fc.constantFrom(
   '',
   ' ',
@@ -55,7 +55,7 @@ export const anyParameter = fc.oneof(
   fc.constantFrom('1', '2', '10', 'true', 'null', '[]', '%'),
 )
 
-/** What a header may hold without being refused by HTTP itself. */
+/** Values of a header that HTTP itself accepts. */
 export const anyHeader = fc.string({
   unit: fc
     .oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0x80, max: 0xff }))
@@ -74,7 +74,7 @@ export const anyContentType = fc.constantFrom(
   ';',
 )
 
-/** One change to a good body: a field replaced, added, removed or wrapped, however deep. */
+/** One change of a valid body: a field replaced, added, removed or wrapped, at any depth. */
 export type BodyChange = { at: number; to: unknown; how: 'replace' | 'add' | 'remove' | 'wrap' }
 
 export const someChanges = fc.array(

@@ -3,18 +3,18 @@ import { numberOf } from '../factories.ts'
 import { aDispatch, type Side } from './world.ts'
 
 /**
- * The partner API as the specification describes it, one row an endpoint and one an input. The mutations that must be
- * refused are derived from it (conformance-mutations.ts), so that no type, bound or missing field is forgotten.
+ * The partner API of the specification, one row for each endpoint and each input. `mutations.ts` derives the requests
+ * that must be refused, so that no type, bound or missing field is forgotten.
  */
 export type Kind = 'string' | 'int' | 'number' | 'bool' | 'enum' | 'datetime' | 'uuid' | 'array' | 'object' | 'scalar'
 
 export type Field = {
-  /** As the answer's `msg` names it: `messages[0].destination`. */
+  /** The path in `msg` of the answer: `messages[0].destination`. */
   path: string
   kind: Kind
   required?: boolean
   nullable?: boolean
-  /** Values of the right type that are refused all the same. */
+  /** Values of the right type that must be refused. */
   refused?: readonly unknown[]
 }
 
@@ -26,10 +26,10 @@ export type Parameter = Omit<Field, 'path' | 'refused'> & {
 
 export type Endpoint = {
   method: 'GET' | 'POST' | 'PUT'
-  /** As the specification writes it. */
+  /** The path in the specification. */
   path: string
   status: 200 | 201
-  /** What stands for `{id}`. */
+  /** The value of `{id}`. */
   id?: (side: Side) => number
   query?: (side: Side) => Record<string, unknown>
   parameters?: Parameter[]
@@ -38,7 +38,7 @@ export type Endpoint = {
   fields?: Field[]
   /** The body may be left out, be empty, or be `{}`. */
   bodyless?: boolean
-  /** Not JSON: tested by hand. */
+  /** The body is not JSON. Other tests check it. */
   form?: boolean
 }
 

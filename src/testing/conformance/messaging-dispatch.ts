@@ -3,7 +3,10 @@ import { numberOf } from '../factories.ts'
 import type { Endpoint, Field, Parameter } from './endpoints.ts'
 import { scheduleBody, scheduleFields } from './messaging-messages.ts'
 
-/** What `/dispatch` of the messaging API takes, one row an input: what must be refused is derived from it. */
+/**
+ * The inputs of `/dispatch` of the messaging API, one row each. The requests that must be refused are derived from
+ * them.
+ */
 
 const longName = 'N'.repeat(256)
 
@@ -21,7 +24,7 @@ const commonBody = {
   ...scheduleBody,
 }
 
-/** The bodies are good at this moment. */
+/** The bodies are valid at this moment. */
 export const MOMENT = '2026-07-01T12:00:00Z'
 
 export const plainDispatch: Endpoint = {
@@ -31,7 +34,7 @@ export const plainDispatch: Endpoint = {
   body: () => ({ ...commonBody, channelType: 'SMS', senderName: 'ROMASHKA', text: 'Hello, {name}' }),
   fields: [
     { path: 'channelType', kind: 'enum', required: true, refused: ['sms', 'FAX'] },
-    { path: 'senderName', kind: 'string', required: true, refused: ['', 'N'.repeat(65), 'NOBODY'] },
+    { path: 'senderName', kind: 'string', required: true, refused: ['', 'N'.repeat(65), 'UNKNOWN'] },
     { path: 'text', kind: 'string', required: true, refused: ['', 'x'.repeat(10_001)] },
     ...common,
   ],
@@ -63,7 +66,7 @@ export const cascadeDispatch: Endpoint = {
     },
     { path: 'cascade[0]', kind: 'object' },
     { path: 'cascade[0].channelType', kind: 'enum', required: true, refused: ['vk'] },
-    { path: 'cascade[1].senderName', kind: 'string', required: true, refused: ['', 'N'.repeat(65), 'NOBODY'] },
+    { path: 'cascade[1].senderName', kind: 'string', required: true, refused: ['', 'N'.repeat(65), 'UNKNOWN'] },
     { path: 'cascade[0].content', kind: 'object', required: true },
     { path: 'cascade[0].content.text', kind: 'string', required: true, refused: ['', 'x'.repeat(4097)] },
     { path: 'cascade[0].condition', kind: 'enum', nullable: true, refused: ['NOT_READ'] },
@@ -120,7 +123,7 @@ export const taken: { path: string; values: readonly unknown[] }[] = [
   { path: 'senderName', values: ['sms_promo'] },
 ]
 
-/** Channels whose names need no registration; the two with rules of their own are apart. */
+/** Channels whose names need no registration, except the two channels with their own rules. */
 export const freeChannels = channelTypes.filter(
   channel => !['SMS', 'VIBER', 'WHATSAPP', 'VOICECODE', 'TEXT_TO_SPEECH'].includes(channel),
 )

@@ -4,23 +4,23 @@ import { numberOf } from '../factories.ts'
 import type { Endpoint, Field, Parameter } from './endpoints.ts'
 import type { MessagingSide } from './messaging-world.ts'
 
-/** The messaging API in the same form as the partner API: one row an endpoint and one an input. */
+/** The messaging API in the same form as the partner API: one row for each endpoint and each input. */
 export type MessagingEndpoint = Pick<Endpoint, 'method' | 'path' | 'status' | 'parameters' | 'fields'> & {
-  /** The types of keys that open it. */
+  /** The types of keys that it accepts. */
   types: readonly KeyType[]
   id?: (side: MessagingSide) => number
   query?: Record<string, unknown>
   body?: (side: MessagingSide) => object
-  /** The same JSON goes into the part `body` of a form. */
+  /** The part `body` of a form contains the same JSON. */
   form?: boolean
-  /** Mutations of the body that have a code of their own, by what they are; the others are 4000. */
+  /** Mutations of the body with their own error code. The code of all others is 4000. */
   codes?: Record<string, number>
 }
 
 export const nameOf = ({ method, path, form }: MessagingEndpoint) => `${method} ${path}${form ? ' as a form' : ''}`
 
 let numbers = 0
-/** A number waits for its next code: every request has its own. */
+/** Every request has its own number, because a number must wait for its next code. */
 const anotherNumber = () => `7903${String(++numbers).padStart(7, '0')}`
 
 const badIds = [0, -1, 2 ** 53, 1e300]
@@ -284,7 +284,7 @@ export const messagingEndpoints: MessagingEndpoint[] = [
   },
 ]
 
-/** Every value of every enumeration that a request may carry, and what lies just inside the bounds. */
+/** Every value of every enumeration, and values just inside the bounds. */
 export const taken: { endpoint: string; path: string; values: readonly unknown[] }[] = [
   { endpoint: 'POST /sender-names', path: 'channelType', values: channelTypes },
   {

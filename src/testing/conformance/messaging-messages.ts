@@ -2,22 +2,25 @@ import type { ChannelType } from '../../base/channel-types.ts'
 import { numberOf } from '../factories.ts'
 import type { Field } from './endpoints.ts'
 
-/** What `POST /message` takes, a row for each channel and form of content: what must be refused is derived from it. */
+/**
+ * The inputs of `POST /message`, a row for each channel and form of content. The requests that must be refused are
+ * derived from them.
+ */
 
-/** The bodies are good at this moment. */
+/** The bodies are valid at this moment. */
 export const MOMENT = new Date('2026-07-01T12:00:00Z')
 
 export type MessageRow = {
   name: string
   body: Record<string, unknown> & { channelType: ChannelType }
-  /** Fields of the content, besides those that every message has. */
+  /** Fields of the content, besides the fields of every message. */
   fields: Field[]
 }
 
 const noTimes = ['', 'today', '2026-07-01T13:00:00', '2026-07-01 13:00', '2026-07-01 13:00:00Z', '01.07.2026 13:00:00']
 const noAddresses = ['', 'ftp://example.com/', 'example.com', 'javascript:alert(1)', '/relative', 'https://']
 
-/** When, how, and who is told: the same for single messages, cascades and dispatches. */
+/** Schedule, rate and callbacks, which are the same for single messages, cascades and dispatches. */
 export const scheduleFields: Field[] = [
   { path: 'useLocalTime', kind: 'bool', nullable: true },
   {
@@ -56,7 +59,7 @@ export const scheduleBody = {
   callbackEvents: ['delivered', 'sent', 'read', 'price', 'click'],
 }
 
-/** Of single messages and cascades. */
+/** Fields of single messages and cascades. */
 export const commonFields: Field[] = [
   { path: 'destination', kind: 'string', required: true, refused: ['', '7'.repeat(65)] },
   ...scheduleFields,
@@ -78,7 +81,7 @@ const ttl = (least: number): Field => ({
   refused: [0, -1, least - 1, 86_401, 2 ** 53],
 })
 
-/** Fields of a message of its own. */
+/** Fields of a single message. */
 export const messageFields = ({ body }: MessageRow): Field[] => [
   { path: 'channelType', kind: 'enum', required: true, refused: ['sms', 'FAX', '__proto__'] },
   { path: 'senderName', kind: 'string', required: true, refused: ['', 'N'.repeat(65)] },
@@ -99,7 +102,7 @@ const kindOf = (...others: string[]): Field => ({
   refused: others,
 })
 const object: Field = { path: 'content', kind: 'object', required: true, refused: [{}] }
-/** A bare text will do as well. */
+/** The content may also be a plain text. */
 const textOrObject = (most: number): Field => ({
   path: 'content',
   kind: 'scalar',
@@ -246,7 +249,7 @@ export const messageRows: MessageRow[] = [
   ),
 ]
 
-/** Steps that are good, the last one in the last place. */
+/** Valid steps, the last step at the end. */
 export const cascadeSteps = {
   viber: { channelType: 'VIBER', senderName: 'ROMASHKA', content: words, condition: 'not_read', ttl: 60 },
   vk: { channelType: 'VK', senderName: 'anyone', content: 'Hello', condition: 'not_delivered', ttl: 3600 },
@@ -255,7 +258,7 @@ export const cascadeSteps = {
 
 export const cascadeBody = { ...commonBody, cascade: [cascadeSteps.viber, cascadeSteps.vk, cascadeSteps.last] }
 
-/** What `POST /message/cascade` takes besides. */
+/** The further inputs of `POST /message/cascade`. */
 export const cascadeFields: Field[] = [
   {
     path: 'cascade',

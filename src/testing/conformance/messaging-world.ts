@@ -14,13 +14,13 @@ import { aVerifier } from '../verification.ts'
 import { aWidget, SHOP } from '../widget.ts'
 import { PDF } from './world.ts'
 
-/** Two companies with everything a request can name: ours, and someone else's that must stay unknown to us. */
+/** Two companies with every object that a request can name: our own, and a foreign company that must stay unknown. */
 export type MessagingWorld = { mine: MessagingSide; foreign: MessagingSide }
 
 export type MessagingSide = {
   companyId: number
   keys: Record<KeyType, string>
-  /** Names whose every field may still be changed. */
+  /** Names in a state in which every field can be changed. */
   draftId: number
   messengerNameId: number
   documentId: string
@@ -30,7 +30,7 @@ export type MessagingSide = {
   /** A verifier whose limits no test reaches. */
   gatewayId: string
   smsUuid: string
-  /** Of a visitor whose code was asked for in a widget. */
+  /** The key of a widget session that waits for its code. */
   sessionKey: string
 }
 
@@ -95,7 +95,7 @@ async function aTemplate(sql: Pool, companyId: number): Promise<number> {
   return templateId
 }
 
-/** A message as it lies in its table; nothing of it is to be sent. */
+/** Writes a message into its table. The engine does not send it. */
 export async function aSingle(sql: Pool, companyId: number, channelType: ChannelType): Promise<string> {
   const uuid = uuid7(new Date())
   await sql`

@@ -1,10 +1,10 @@
 import type { Endpoint, Field, Kind, Parameter } from './endpoints.ts'
 
-/** One request that must be refused: what is done to a good one, and which field the answer has to name. */
+/** A request that must be refused: the change of a valid request, and the field that the answer must name. */
 export type Mutation = { what: string; names: string; body: (good: object) => unknown }
 export type QueryMutation = { what: string; names: string; query: (good: Record<string, unknown>) => string }
 
-/** Every way to get a body wrong that follows from its description. */
+/** Every mistake in a body that follows from its description. */
 export function bodyMutations(endpoint: Endpoint): Mutation[] {
   return (endpoint.fields ?? []).flatMap(field => [...missing(field), ...wrongTypes(field), ...refusedValues(field)])
 }
@@ -30,7 +30,7 @@ const refusedValues = ({ path, refused = [] }: Field): Mutation[] =>
     body: good => withValue(good, path, value),
   }))
 
-/** Stands for the good value written as a string: bodies are not coerced. */
+/** Means the valid value as a string. The API must not convert it. */
 const QUOTED = Symbol('the same in quotes')
 
 function wrongValues(kind: Kind): unknown[] {
@@ -71,12 +71,12 @@ const noTimestamps = [
   '2026-07-01T10:60:00Z',
   '2026-07-01T10:00:00+25:00',
   '1782900000',
-  // The year before the first and the one after the last, once the offset is taken off.
+  // In UTC, the year before the first valid year and the year after the last.
   '0001-01-01T00:00:00+14:00',
   '9999-12-31T23:59:59-14:00',
 ]
 
-/** Every way to get a query wrong that follows from its description. */
+/** Every mistake in a query that follows from its description. */
 export function queryMutations({ parameters = [] }: Endpoint): QueryMutation[] {
   return parameters.flatMap(parameter => [
     ...(parameter.required ? [change(parameter, 'missing', [])] : []),
@@ -134,7 +134,7 @@ function wrongTexts({ kind, refused = [] }: Parameter): readonly string[] {
 export const asQuery = (pairs: [string, unknown][]) =>
   pairs.length === 0 ? '' : `?${pairs.map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`).join('&')}`
 
-/** Texts that are no JSON, though this one is. */
+/** Invalid JSON made from a valid text. */
 export const noJsonLike = (good: string) => [
   '{',
   good.slice(0, -1),
@@ -149,7 +149,10 @@ export const noJsonLike = (good: string) => [
 
 export const otherContentTypes = ['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'json', '']
 
-/** A body with something at the path that is no text: escaped, refused by its path, and raw, which spoils the body. */
+/**
+ * Bodies with an invalid character at the path: escaped, where the answer names the path, and raw, where the body is no
+ * JSON.
+ */
 export function noTextsAt(body: object, path: string): { escaped: Buffer[]; raw: Buffer[] } {
   const [head, tail] = JSON.stringify(withValue(body, path, 'MARK')).split('MARK')
   const having = (piece: Buffer) => Buffer.concat([Buffer.from(head!), piece, Buffer.from(tail!)])

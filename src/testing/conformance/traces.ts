@@ -3,9 +3,9 @@ import type { TestDatabase } from '../database.ts'
 import { printOfTables } from './world.ts'
 
 /**
- * Checks that refused requests change no table. Printing every table after each of thousands of refusals took most of
- * the time of these tests, so one print stands for all refusals between two requests that may change something; when
- * it differs, the failure lists those refusals.
+ * Checks that refused requests change no table. A fingerprint of every table after each of thousands of refusals took
+ * most of the time of these tests. Therefore one fingerprint covers all refusals between two requests that may change
+ * something. If it differs, the failure lists these refusals.
  */
 export function useTraces(db: TestDatabase, besides: string[] = []) {
   let before: Record<string, string> | undefined

@@ -5,14 +5,14 @@ import type { Brand } from '../../domain/numbering/brand.ts'
 import type { TestApi } from '../api.ts'
 import { aCompany, anApprovedSender, aPartner, aSender, numberOf, type TestPartner } from '../factories.ts'
 
-/** Two partners with everything a request can name: ours, and someone else's that must stay unknown to us. */
+/** Two partners with every object that a request can name: our own, and a foreign partner that must stay unknown. */
 export type World = { mine: Side; foreign: Side }
 
 export type Side = {
   partner: TestPartner
   companyId: number
   senderIds: Record<Brand, number>
-  /** A sender whose every field may still be changed. */
+  /** A sender name in a state in which every field can be changed. */
   draftId: number
   documentId: string
   /** A dispatch that takes messages. */
@@ -68,12 +68,14 @@ export const aDispatch = (companyId: number, senderIds: number[], given: Record<
   ...given,
 })
 
-/** Requests are logged whether they are refused or not, a second later; processes say that they are alive. */
+/**
+ * Tables that change without a request: the request log, which also has refused requests, and heartbeats of processes.
+ */
 const LOGS = ['requests', 'request_minutes', 'key_uses', 'api_processes']
 
 /**
- * A fingerprint of every row of every table, less these logs and the tables named. What was refused left nothing behind when the
- * prints before and after are the same.
+ * A fingerprint of every row of every table, without these logs and the named tables. If the fingerprints before and
+ * after a refusal are equal, the refused request changed nothing.
  */
 export async function printOfTables(sql: Pool, besides: string[] = []): Promise<Record<string, string>> {
   const rows = (await sql.unsafe(await printing(sql, besides))) as unknown as { name: string; print: string }[]
@@ -82,7 +84,7 @@ export async function printOfTables(sql: Pool, besides: string[] = []): Promise<
 
 const known = new Map<string, string>()
 
-/** The statement that prints every table: made once, the tables do not change. */
+/** The query of the fingerprint, made once, because the list of tables does not change. */
 async function printing(sql: Pool, besides: string[]): Promise<string> {
   const key = besides.join()
   if (!known.has(key)) {

@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 export type FakeAnswer = { status: number; body: string; headers?: Record<string, string> }
 
 /**
- * What a fake does with a request: answers, says nothing for ever, breaks the connection before or in the middle of
- * its answer.
+ * The behaviour of a fake for a request: it answers, never answers, or breaks the connection before or during its
+ * answer.
  */
 export type Deed = FakeAnswer | 'silence' | 'reset' | 'half an answer'
 
@@ -17,7 +17,7 @@ export const json = (status: number, body: unknown, headers: Record<string, stri
   headers: { 'content-type': 'application/json', ...headers },
 })
 
-/** An HTTP server on a port of its own that does to each request what it is told. */
+/** An HTTP server on a free port, whose behaviour for each request the test chooses. */
 export async function startFakeServer(deedFor: (request: IncomingMessage, body: Buffer) => Deed | Promise<Deed>) {
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request).catch(() => undefined)
@@ -50,7 +50,7 @@ function perform(deed: Deed, response: ServerResponse) {
   response.writeHead(deed.status, deed.headers).end(deed.body)
 }
 
-/** Deeds planned for one subscriber, in order; afterwards, the usual. */
+/** The planned behaviours for one subscriber, in order. Later requests get the usual behaviour. */
 export function createPlans() {
   const plans = new Map<string, Deed[]>()
   return {
@@ -59,7 +59,7 @@ export function createPlans() {
   }
 }
 
-/** Tells something to a webhook until it is taken, as Telegram does; true when it was. */
+/** Sends an event to a webhook until it is accepted, as Telegram does. True if it was accepted. */
 export async function tellWebhook(
   url: string,
   message: () => { headers: Record<string, string>; body: string },

@@ -7,20 +7,20 @@ import { bodyOf, claimsOf, type FakeAnswer } from './push-service.ts'
 /** Google's token service and FCM HTTP v1, for tests, over real sockets. They refuse every unknown field. */
 export type FakeFcm = {
   url: string
-  /** As Google gives it out. */
+  /** A service account file in the form of Google. */
   serviceAccount: Record<string, string>
-  /** Gives the answer to each call for a registration token, counted from 0; 200 without one. */
+  /** The answer to each call for a registration token, counted from 0. The default is 200. */
   answers: Map<string, (call: number) => FakeAnswer | undefined>
-  /** Gives the answer to each call for an access token. */
+  /** The answer to each call for an access token. */
   tokenAnswer: (call: number) => FakeAnswer | undefined
-  /** Messages that were taken, in order. */
+  /** Accepted messages, in order. */
   taken: Record<string, unknown>[]
-  /** Access tokens given out; the last one is honoured. */
+  /** Issued access tokens. Only the last token is valid. */
   accessTokens: string[]
   assertions: string[]
   tokenCalls(): number
   sendCalls(): number
-  /** No access token is honoured until a new one is fetched. */
+  /** Makes all access tokens invalid. The client must fetch a new token. */
   revoke(): void
   problems: string[]
   stop(): Promise<void>
@@ -33,7 +33,7 @@ const EMAIL = `push@${PROJECT}.iam.gserviceaccount.com`
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
-/** Making one takes a tenth of a second; one does for all. */
+/** One key for all tests, because making a key takes a tenth of a second. */
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
 export async function startFcm({ answerMs = 0, expiresInSeconds = 3600 }: FakeFcmOptions = {}) {
@@ -150,7 +150,7 @@ function assertionProblem(assertion: string, audience: string): string | undefin
   return Number(exp) - Number(iat) > 3600 ? 'lives for more than an hour' : undefined
 }
 
-/** The fields that we know of, by their places, and what each must look like: anything else is refused, as FCM does. */
+/** The known fields by path, with the pattern of each. Other fields are refused, as FCM does. */
 const fields: [RegExp, RegExp][] = [
   [/^message\.token$/, /^\S+$/],
   [/^message\.notification\.(title|body|image)$/, /./s],

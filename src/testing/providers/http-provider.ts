@@ -3,7 +3,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** A message as the provider got it; it has looked at every member. */
+/** A message that the provider got. It has checked every member. */
 export type Received = {
   id: string
   channel: string
@@ -15,43 +15,43 @@ export type Received = {
   [member: string]: unknown
 }
 
-/** What the provider does with a request. Without a word it takes the message. */
+/** The behaviour of the provider for a request. By default it accepts the message. */
 export type Reply =
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** Breaks the connection when the request was read, or after it was taken. */
+  /** Breaks the connection after reading the request, or after accepting the message. */
   | 'reset'
   | 'take and reset'
-  /** Takes it and never answers; or answers and never comes to the end. */
+  /** Accepts the message and never answers, or never ends its answer. */
   | 'take in silence'
   | 'take and drip'
-  /** Takes it, and answers with more than anybody reads. */
+  /** Accepts the message, and answers with a body that is too long. */
   | 'take and flood'
-  /** Takes it, and stops in the middle of the answer. */
+  /** Accepts the message, and breaks off in the middle of the answer. */
   | 'take and break off'
-  /** Takes it, and says that something went wrong. */
+  /** Accepts the message, and answers with an error. */
   | 'take and fail'
 
 export type FakeProviderOptions = {
   secret: string
   authorization?: string
   answerMs?: number
-  /** Answers a repeated idempotency key with the first answer and takes nothing twice. */
+  /** Answers a repeated idempotency key with the first answer, and accepts no message twice. */
   idempotent?: boolean
   /** Breaks the connection before it reads a request. */
   hangsUp?: () => boolean
-  /** What to do with a message, by how often it was handed over before. */
+  /** The behaviour for a message, by the number of earlier submissions. */
   reply?: (message: Received, before: number) => Reply | undefined
-  /** What it tells of a message that it took, for each of its ids; nothing when it keeps quiet. */
+  /** The reports of an accepted message for each of its ids. Empty if the provider sends none. */
   tells?: (message: Received) => Record<string, unknown> | undefined
 }
 
-/** Until a webhook that was not taken is told again. */
+/** The pause before a refused webhook is repeated. */
 const TELL_AGAIN_MS = 20
 const PATH = '/messages'
 
 /**
- * A provider that speaks the protocol of docs/gateway-protocol.md to the letter, over a real socket. A request that is
- * not to the letter is answered 400 and noted in `faults`. It has its own code for everything, signatures included.
+ * A provider with the protocol of docs/gateway-protocol.md, over a real socket. It answers 400 to a request that breaks
+ * the protocol, and records it in `faults`. It uses its own code for everything, including signatures.
  */
 export async function startFakeProvider(options: FakeProviderOptions) {
   const key = Buffer.from(options.secret.slice('whsec_'.length), 'base64')
@@ -109,7 +109,7 @@ export async function startFakeProvider(options: FakeProviderOptions) {
     return body
   }
 
-  /** Tells until it is taken, so many times over: each telling has an id of its own and is repeated under it. */
+  /** Sends a report several times, each with its own id, and repeats each until it is accepted. */
   function tell(statusUrl: string, body: Record<string, unknown>, times = 1) {
     const id = `t-${++lastId}`
     const told = (async () => {
@@ -130,7 +130,7 @@ export async function startFakeProvider(options: FakeProviderOptions) {
     faults,
     taken,
     bodies,
-    /** How often a message was handed over, taken or not. */
+    /** The number of submissions of a message, accepted or not. */
     times: (id: string) => handedOver.get(id) ?? 0,
     tell,
     async stop() {
@@ -160,7 +160,7 @@ function breakOff(response: ServerResponse, body: string) {
   response.writeHead(202, { 'content-length': body.length }).write(body.slice(0, 4), () => response.destroy())
 }
 
-// Looking at a request ----------------------------------------------------------------------------------------------
+// Checking a request ------------------------------------------------------------------------------------------------
 
 function faultsOf(request: IncomingMessage, body: Buffer, key: Buffer, authorization: string | undefined): string[] {
   const message = parsed(body)
@@ -251,7 +251,7 @@ const memberFault = (message: Received) =>
 
 const isLink = isExactly({ text: isText, url: isAddress })
 
-/** What each channel may have in `content`, and what it must have. */
+/** The optional and the required members of `content` for each channel. */
 const contents: Record<string, { members: Record<string, Check>; needs?: string[] }> = {
   SMS: { members: {} },
   VK: { members: {} },
@@ -289,7 +289,7 @@ function mismatchOf(value: Record<string, unknown>, checks: Record<string, Check
   return wrong === undefined ? undefined : `"${wrong}" is wrong`
 }
 
-// Telling -----------------------------------------------------------------------------------------------------------
+// Webhooks ----------------------------------------------------------------------------------------------------------
 
 export function signed(key: Buffer, id: string, body: string, at = new Date()): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000))
@@ -297,7 +297,7 @@ export function signed(key: Buffer, id: string, body: string, at = new Date()): 
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
 }
 
-/** The status of the answer; 0 when there was none. */
+/** The status of the answer, or 0 without an answer. */
 function post(url: string, headers: Record<string, string>, body: string): Promise<number> {
   return new Promise(resolve => {
     const request = httpRequest(

@@ -3,11 +3,11 @@ import type { Channel, Feed, Gone, Outgoing, SendResult } from '../../channels/c
 import type { FakeFcm } from './fcm.ts'
 import { type FakePushOptions, startPushService } from './push-service.ts'
 
-/** What the tests of pushing have in common. */
+/** Shared by the tests of push messages. */
 
 const own = createECDH('prime256v1')
 own.generateKeys()
-/** Node leaves out the zeros in front, and one key in 256 has some. */
+/** Adds the leading zeros that Node leaves out. One key in 256 has them. */
 const secret = Buffer.concat([Buffer.alloc(32), own.getPrivateKey()]).subarray(-32)
 
 export const vapidSettings = {
@@ -45,7 +45,7 @@ export function aPush(addresses: string[], given: Partial<Outgoing> = {}): Outgo
   }
 }
 
-/** The results by the places of the messages. */
+/** The results in the order of the messages. */
 export async function sendAll(channel: Channel, batch: Outgoing[]): Promise<SendResult[]> {
   const results: SendResult[] = []
   await channel.submit(
@@ -60,7 +60,7 @@ export async function sendAll(channel: Channel, batch: Outgoing[]): Promise<Send
 
 export const sendOne = async (channel: Channel, message: Outgoing) => (await sendAll(channel, [message]))[0]!
 
-/** Keeps the addresses that it is told are gone, after so many `refusals`. Receipts are not for pushes. */
+/** Records addresses that are reported as gone, after this number of `refusals`. Push messages have no receipts. */
 export function aListener({ refusals = 0 } = {}): Feed & { toldGone: Gone[] } {
   const toldGone: Gone[] = []
   let refusalsLeft = refusals

@@ -4,21 +4,23 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * A push service and its browsers, for tests, over real sockets. It checks all that a real push service may check. Its
- * browsers decrypt messages with Web Crypto, in code that is independent of our own encryption.
+ * A push service and its browsers, for tests, over real sockets. It makes every check that a real push service may
+ * make. Its browsers decrypt messages with Web Crypto, in code that is independent of our own encryption.
  */
 export type FakePushService = {
   origin: string
-  /** A new browser. `answer` gives its push service's answer to each call, counted from 0; 201 without one. */
+  /**
+   * A new browser. `answer` chooses the answer of its push service to each call, counted from 0. The default is 201.
+   */
   subscribe(answer?: (call: number) => FakeAnswer | undefined): Promise<Browser>
-  /** What reached a browser, in order. */
+  /** The messages that reached a browser, in order. */
   deliveries: Delivery[]
   /** The errors in calls. */
   problems: string[]
   stop(): Promise<void>
 }
 
-/** `silence` never answers; `hangUp` closes the connection instead. */
+/** `silence` never answers. `hangUp` closes the connection instead. */
 export type FakeAnswer = { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'hangUp'
 
 export type Browser = { address: string; endpoint: string; calls(): number }
@@ -32,7 +34,7 @@ export type Delivery = {
 }
 
 export type FakePushOptions = {
-  /** What browsers were given when they subscribed. */
+  /** The key that browsers got when they subscribed. */
   applicationServerKey: string
   subject: string
   answerMs?: number
@@ -120,7 +122,7 @@ function headerProblem({ method, headers }: IncomingMessage): Problem | undefine
   return Number(headers['content-length']) > 4096 ? { status: 413, problem: 'too large' } : undefined
 }
 
-/** RFC 8292: signed by the key that the browser was given, for us, for a day at most, by somebody. */
+/** RFC 8292: signed with the key of the subscription, for this service, valid for at most a day, with a contact. */
 async function vapidProblem(authorization: string, origin: string, options: FakePushOptions) {
   const refuse = (status: number, problem: string): Problem => ({ status, problem })
   const [, token = '', key = ''] = /^vapid t=([\w.-]+), ?k=([\w-]+)$/.exec(authorization) ?? []
@@ -158,7 +160,10 @@ function deliveryOf({ url, headers }: IncomingMessage, origin: string, payload: 
   }
 }
 
-/** What a browser does with a message (RFC 8291): throws when it was not encrypted for it, or not in one record. */
+/**
+ * Decrypts a message as a browser does (RFC 8291). Throws if it was not encrypted for this browser, or not in one
+ * record.
+ */
 export async function decrypt(body: Buffer, { pair, point, auth }: Keys): Promise<Buffer> {
   const salt = body.subarray(0, 16)
   const recordBytes = body.readUInt32BE(16)

@@ -6,7 +6,7 @@ export type FakeTelegramOptions = { token: string; webhookSecret?: string; answe
 
 export type TakenMessage = { chat: string; text: string; keyboard?: { text: string; url: string }[][] }
 
-/** The Bot API's way of saying no. */
+/** An error of the Bot API. */
 export const failure = (status: number, description: string, parameters?: Record<string, unknown>) =>
   json(status, { ok: false, error_code: status, description, ...(parameters ? { parameters } : {}) })
 
@@ -14,8 +14,9 @@ export const tooMany = (seconds: number) =>
   failure(429, `Too Many Requests: retry after ${seconds}`, { retry_after: seconds })
 
 /**
- * Plays the Bot API over a real socket: `sendMessage` alone, read strictly. It takes every message unless something
- * else is planned for the chat. `complaints` are requests that the real one would not have understood.
+ * A fake of the Bot API over a real socket. It has only `sendMessage` and checks requests strictly. It accepts every
+ * message unless the test planned another behaviour for the chat. `complaints` are requests that the real API would
+ * refuse as malformed.
  */
 export async function startFakeTelegram({ token, webhookSecret = '', answerMs = 0 }: FakeTelegramOptions) {
   const taken: TakenMessage[] = []
@@ -57,7 +58,7 @@ export async function startFakeTelegram({ token, webhookSecret = '', answerMs = 
     complaints,
     plan,
     requests: () => requests,
-    /** Tells a webhook an update until it is taken. */
+    /** Sends an update to a webhook until it is accepted. */
     tell: (url: string, update: Record<string, unknown>) => {
       const body = JSON.stringify({ update_id: ++lastUpdate, ...update })
       return tellWebhook(url, () => ({ headers: { 'x-telegram-bot-api-secret-token': webhookSecret }, body }))

@@ -17,10 +17,10 @@ export type TakenCode = {
 
 export type DeliveryStatus = 'sent' | 'delivered' | 'read' | 'expired' | 'revoked'
 
-/** The Gateway API's way of saying no. */
+/** An error of the Gateway API. */
 export const failure = (error: string, status = 200) => json(status, { ok: false, error })
 
-/** The headers by which a report is known to be Telegram's. */
+/** The headers that prove that a report is from Telegram. */
 export function signed(token: string, body: string | Uint8Array, timestamp = String(Math.floor(Date.now() / 1000))) {
   const key = createHash('sha256').update(token).digest()
   const signature = createHmac('sha256', key).update(`${timestamp}\n`).update(body).digest('hex')
@@ -30,14 +30,15 @@ export function signed(token: string, body: string | Uint8Array, timestamp = Str
 const FEE = 0.01
 
 /**
- * Plays the Gateway API over a real socket: `checkSendAbility` and `sendVerificationMessage`, read strictly. It takes
- * every code unless something else is planned for the number, and then reports to the callback address what `become`
- * says of the number. A request has one fee: a successful check has it, and the code that is sent under its id is free.
+ * A fake of the Gateway API over a real socket: `checkSendAbility` and `sendVerificationMessage`, with strict checks.
+ * It accepts every code unless the test planned another behaviour for the number. Then it reports the status of
+ * `become` to the callback address. A request has one fee: a successful check has it, and the code sent under its id is
+ * free.
  */
 export async function startFakeGateway({ token, answerMs = 0 }: FakeGatewayOptions) {
   const taken: TakenCode[] = []
   const checked: string[] = []
-  /** The numbers that a fee was taken for, once for each fee. */
+  /** The number of each charged fee. */
   const charged: string[] = []
   const complaints: string[] = []
   const requests = new Map<string, { phone_number: string; isUsed: boolean }>()
@@ -118,7 +119,7 @@ export async function startFakeGateway({ token, answerMs = 0 }: FakeGatewayOptio
     }
   }
 
-  /** Signed anew for every try: the time is that of the try. */
+  /** Signs every attempt again, because each has its own time. */
   const tell = (url: string, report: Record<string, unknown>) => {
     const body = JSON.stringify(report)
     return tellWebhook(url, () => ({ headers: signed(token, body), body }))
@@ -133,11 +134,11 @@ export async function startFakeGateway({ token, answerMs = 0 }: FakeGatewayOptio
     complaints,
     plan,
     planCheck,
-    /** No account is known for the number. */
+    /** The number has no Telegram account. */
     lose: (phoneNumber: string) => unreachable.add(phoneNumber),
     become: (phoneNumber: string, ...statuses: DeliveryStatus[]) => fates.set(phoneNumber, statuses),
     tell,
-    /** Resolves when all that was to be told has been told. */
+    /** Resolves after all reports were sent. */
     async quiet() {
       while (reports.size > 0) await Promise.all(reports)
     },
@@ -148,7 +149,7 @@ const deliveryOf = (status: DeliveryStatus) => ({ status, updated_at: Math.floor
 
 const NOT_FOUND = failure('PHONE_NUMBER_NOT_FOUND')
 
-/** In the API's own words. */
+/** The error name of the API. */
 const complaintAbout = ({ method, headers }: IncomingMessage) =>
   method === 'POST' && headers['content-type'] === 'application/json' ? undefined : 'UNKNOWN_METHOD'
 

@@ -5,8 +5,8 @@ import type { ReadWebhook, WebhookResult } from '../../channels/webhook.ts'
 import { type Deed, startFakeServer } from './fake-server.ts'
 
 /**
- * Plays our own face for webhooks: reads what Telegram tells, hands receipts on, and answers 200 when they are taken.
- * `results` is what it read.
+ * A fake of our own webhook route: reads updates of Telegram, passes receipts on, and answers 200 when they are
+ * accepted. `results` are the parsed updates.
  */
 export async function startReceiver(
   read: ReadWebhook,

@@ -3,23 +3,23 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What the fake Cloud API expects and how it behaves. */
+/** The expectations and the behaviour of the fake Cloud API. */
 export type CloudSettings = {
   phoneNumberId: string
   displayPhoneNumber: string
   accessToken: string
   appSecret: string
   apiVersion: string
-  /** Registered templates as `name:language`: how many places they have, or that they carry a code. */
+  /** Registered templates as `name:language`, with the number of their placeholders, or for a code. */
   templates?: Record<string, number | 'authentication'>
-  /** Time until a message is answered. */
+  /** The time until the answer. */
   answerMs?: number
 }
 
-/** How the next request is handled, instead of the usual way. */
+/** The behaviour for the next request, instead of the usual one. */
 export type Trick =
   | { do: 'answer'; status: number; body: string; headers?: Record<string, string> }
-  /** One of the documented errors; `with` goes into the error beside what it always has. */
+  /** A documented error. `with` adds members to the error. */
   | { do: 'error'; code: number; with?: Record<string, unknown>; status?: number; headers?: Record<string, string> }
   /** Reads the request, and never answers. */
   | { do: 'silence' }
@@ -30,19 +30,19 @@ export type CloudMessage = { uuid: string; id: string; to: string; body: string 
 
 export type Cloud = {
   readonly url: string
-  /** What it took, in order. */
+  /** The accepted messages, in order. */
   readonly messages: CloudMessage[]
   /** The errors in requests, in words. */
   readonly complaints: string[]
   /** Every request that was read to its end, with any result. */
   readonly requests: string[]
-  /** Plays these with the next requests, one each. */
+  /** Applies these behaviours to the next requests, one each. */
   play(...tricks: Trick[]): void
-  /** Resets so many of the next connections before it reads anything from them. */
+  /** Resets this number of the next connections before reading from them. */
   resetConnections(count: number): void
-  /** Asks for the webhook as Meta does when its address is entered; from then on it is told everything. */
+  /** Verifies the webhook as Meta does when its address is entered. From then on it gets all statuses. */
   subscribe(webhookUrl: string, verifyToken: string): Promise<{ status: number; answer: string }>
-  /** Tells the webhook, again until it is acknowledged. */
+  /** Sends a status to the webhook, until it is acknowledged. */
   tell(...values: object[]): Promise<void>
   stop(): Promise<void>
 }
@@ -54,10 +54,10 @@ const TELL_AGAIN_MS = 20
 const MOST_TELLINGS = 250
 
 /**
- * The messages endpoint of Meta's Cloud API as its documentation describes it, over a real socket, and the webhooks
- * that follow. It looks at every byte of a request. The last four digits of a number decide what happens to it: 0003
- * is not delivered, 0004 is refused, 0005 is never heard of, 0006 is reported twice, 0008 is read at once, 0009 is
- * written to too often at first.
+ * A fake of the messages endpoint of Meta's Cloud API, after its documentation, over a real socket, and of its
+ * webhooks. It checks every byte of a request. The last four digits of a number decide the result: 0003 is not
+ * delivered, 0004 is refused, 0005 gets no status, 0006 gets its status twice, 0008 is read at once, 0009 first gets
+ * the error of too many messages.
  */
 export async function startCloud(settings: CloudSettings): Promise<Cloud> {
   const messages: CloudMessage[] = []
@@ -203,14 +203,14 @@ async function read(request: IncomingMessage): Promise<string> {
   try {
     for await (const chunk of request) chunks.push(chunk)
   } catch {
-    // the caller went away
+    // the client closed the connection
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
 // Requests ----------------------------------------------------------------------------------------------------------
 
-// biome-ignore lint/suspicious/noExplicitAny: it is looked at member by member
+// biome-ignore lint/suspicious/noExplicitAny: the code below checks every member
 type Given = any
 
 function jsonIn(body: string): Given {
@@ -372,7 +372,7 @@ function fateOf(ending: string): string[] {
 
 const UNDELIVERABLE = { code: 131026, title: 'Message undeliverable', message: 'Message undeliverable' }
 
-/** A status as the webhook tells it. */
+/** A status in the form of the webhook. */
 export const statusOf = (id: string, recipient: string, status: string) => ({
   id,
   status,
@@ -382,7 +382,7 @@ export const statusOf = (id: string, recipient: string, status: string) => ({
   ...(status === 'sent' ? { pricing: { billable: true, pricing_model: 'PMP', category: 'utility' } } : {}),
 })
 
-/** Each value becomes a change of its own. */
+/** Makes a change of each value. */
 export const noticeOf = (
   { phoneNumberId, displayPhoneNumber }: Pick<CloudSettings, 'phoneNumberId' | 'displayPhoneNumber'>,
   values: object[],
