@@ -365,7 +365,7 @@ end $function$;
 -- =====================================================================================================================
 
 -- The state of a review. Sender names and templates have the same states.
-create type sender_status as enum ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING', 'APPROVED', 'REJECTED', 'DENIED', 'CLOSED');
+create type review_status as enum ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING', 'APPROVED', 'REJECTED', 'DENIED', 'CLOSED');
 
 -- Finds the company of a sender name by its id, and hands out the ids.
 create table sender_ids (
@@ -375,7 +375,7 @@ create table sender_ids (
 );
 
 -- A sender name of a company, registered for one channel and one brand. Staff or automatic moderation review it; an
--- engine closes it at date_to.
+-- engine closes it at valid_to.
 create table senders (
   company_id       bigint not null,
   sender_id        bigint not null,
@@ -391,13 +391,13 @@ create table senders (
   -- The monthly fee of a paid name; null or 0: a free name.
   fee              numeric(18,4),
   parts_per_second integer,
-  status           sender_status default 'DRAFT'::sender_status not null,
+  status           review_status default 'DRAFT'::review_status not null,
   manager_comment  text,
   -- The partner has stopped all traffic under the name. The status of the review does not change.
   suspended        boolean default false not null,
   suspend_reason   text,
-  date_from        timestamp with time zone not null,
-  date_to          timestamp with time zone,
+  valid_from       timestamp with time zone not null,
+  valid_to         timestamp with time zone,
   rejected_at      timestamp with time zone,
   created_at       timestamp with time zone default now() not null,
   constraint senders_pkey PRIMARY KEY (company_id, sender_id),
@@ -407,18 +407,18 @@ create table senders (
 CREATE INDEX senders_by_name ON senders USING btree (sender_name, channel_type, company_id);
 -- Similar names stand side by side in the order of this index. The review shows the neighbours of a name.
 CREATE INDEX senders_by_plain_name ON senders USING btree (lower(regexp_replace(sender_name, '[^[:alnum:]]'::text, ''::text, 'g'::text)) COLLATE "C");
-CREATE INDEX senders_in_review ON senders USING btree (status, date_from) WHERE (status = ANY (ARRAY['DRAFT'::sender_status, 'PRE_REVIEW'::sender_status, 'INTERNAL_REVIEW'::sender_status, 'EXTERNAL_REVIEW'::sender_status, 'AWAITING'::sender_status]));
-CREATE INDEX senders_to_close ON senders USING btree (date_to) WHERE ((status = ANY (ARRAY['AWAITING'::sender_status, 'APPROVED'::sender_status])) AND (date_to IS NOT NULL));
+CREATE INDEX senders_in_review ON senders USING btree (status, valid_from) WHERE (status = ANY (ARRAY['DRAFT'::review_status, 'PRE_REVIEW'::review_status, 'INTERNAL_REVIEW'::review_status, 'EXTERNAL_REVIEW'::review_status, 'AWAITING'::review_status]));
+CREATE INDEX senders_to_close ON senders USING btree (valid_to) WHERE ((status = ANY (ARRAY['AWAITING'::review_status, 'APPROVED'::review_status])) AND (valid_to IS NOT NULL));
 -- An engine looks every few seconds for paid names whose fee of the month is not charged yet.
-CREATE INDEX senders_paid ON senders USING btree (company_id, sender_id) WHERE ((status = 'APPROVED'::sender_status) AND (fee > (0)::numeric));
+CREATE INDEX senders_paid ON senders USING btree (company_id, sender_id) WHERE ((status = 'APPROVED'::review_status) AND (fee > (0)::numeric));
 
 -- A change of the status of a sender name: the person or program that changed it, and when.
 create table sender_moves (
   company_id  bigint not null,
   sender_id   bigint not null,
   move_id     bigint generated always as identity not null,
-  from_status sender_status not null,
-  to_status   sender_status not null,
+  from_status review_status not null,
+  to_status   review_status not null,
   moved_by    text not null,
   comment     text,
   moved_at    timestamp with time zone not null,
@@ -426,7 +426,7 @@ create table sender_moves (
   constraint sender_moves_company_id_sender_id_fkey FOREIGN KEY (company_id, sender_id) REFERENCES senders(company_id, sender_id)
 );
 -- Finds paid names that ended in a month and still owe the fee of that month.
-CREATE INDEX sender_moves_to_end ON sender_moves USING btree (moved_at) WHERE (to_status = ANY (ARRAY['DENIED'::sender_status, 'CLOSED'::sender_status]));
+CREATE INDEX sender_moves_to_end ON sender_moves USING btree (moved_at) WHERE (to_status = ANY (ARRAY['DENIED'::review_status, 'CLOSED'::review_status]));
 
 -- Finds the company of a template by its id, and hands out the ids.
 create table template_ids (
@@ -441,34 +441,34 @@ create table templates (
   template_id     bigint not null,
   channel_type    text not null,
   -- The traffic type of a message that matches the template.
-  template_type   text not null,
+  traffic_type    text not null,
   -- The text with %w for a word and %d for a number.
   pattern         text not null,
   -- The only sender name that may use the template; null: all names of the channel.
   sender_id       bigint,
   -- The template of the messenger itself, which is sent instead of a free text.
   content         jsonb,
-  status          sender_status default 'DRAFT'::sender_status not null,
+  status          review_status default 'DRAFT'::review_status not null,
   manager_comment text,
-  date_from       timestamp with time zone not null,
-  date_to         timestamp with time zone,
+  valid_from      timestamp with time zone not null,
+  valid_to        timestamp with time zone,
   rejected_at     timestamp with time zone,
   created_at      timestamp with time zone default now() not null,
   constraint templates_pkey PRIMARY KEY (company_id, template_id),
-  constraint templates_template_type_check CHECK ((template_type = ANY (ARRAY['AUTHORIZE'::text, 'TRANSACT'::text, 'SERVICE'::text, 'PROMO'::text]))),
+  constraint templates_traffic_type_check CHECK ((traffic_type = ANY (ARRAY['AUTHORIZE'::text, 'TRANSACT'::text, 'SERVICE'::text, 'PROMO'::text]))),
   constraint templates_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id),
   constraint templates_company_id_sender_id_fkey FOREIGN KEY (company_id, sender_id) REFERENCES senders(company_id, sender_id)
 );
-CREATE INDEX templates_in_review ON templates USING btree (status, date_from) WHERE (status = ANY (ARRAY['DRAFT'::sender_status, 'PRE_REVIEW'::sender_status, 'INTERNAL_REVIEW'::sender_status, 'EXTERNAL_REVIEW'::sender_status, 'AWAITING'::sender_status]));
-CREATE INDEX templates_to_close ON templates USING btree (date_to) WHERE ((status = ANY (ARRAY['AWAITING'::sender_status, 'APPROVED'::sender_status])) AND (date_to IS NOT NULL));
+CREATE INDEX templates_in_review ON templates USING btree (status, valid_from) WHERE (status = ANY (ARRAY['DRAFT'::review_status, 'PRE_REVIEW'::review_status, 'INTERNAL_REVIEW'::review_status, 'EXTERNAL_REVIEW'::review_status, 'AWAITING'::review_status]));
+CREATE INDEX templates_to_close ON templates USING btree (valid_to) WHERE ((status = ANY (ARRAY['AWAITING'::review_status, 'APPROVED'::review_status])) AND (valid_to IS NOT NULL));
 
 -- A change of the status of a template: the person or program that changed it, and when.
 create table template_moves (
   company_id  bigint not null,
   template_id bigint not null,
   move_id     bigint generated always as identity not null,
-  from_status sender_status not null,
-  to_status   sender_status not null,
+  from_status review_status not null,
+  to_status   review_status not null,
   moved_by    text not null,
   comment     text,
   moved_at    timestamp with time zone not null,
@@ -676,7 +676,7 @@ create table dispatches (
   dispatch_id      bigint not null,
   name             text not null,
   -- The API that created the dispatch. It decides the format of its callbacks.
-  format           text default 'partner'::text not null,
+  api              text default 'partner'::text not null,
   channel_type     text not null,
   traffic_type     text not null,
   text             text not null,
@@ -721,7 +721,7 @@ create table dispatches (
   -- When the dispatch was stopped for good; null: it can be started again.
   ended_at         timestamp with time zone,
   constraint dispatches_pkey PRIMARY KEY (company_id, dispatch_id),
-  constraint dispatches_format_check CHECK ((format = ANY (ARRAY['partner'::text, 'messaging'::text]))),
+  constraint dispatches_api_check CHECK ((api = ANY (ARRAY['partner'::text, 'messaging'::text]))),
   constraint dispatches_parts_per_second_check CHECK ((parts_per_second > (0)::double precision)),
   constraint dispatches_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
@@ -756,73 +756,73 @@ create type message_status as enum ('CREATED', 'SENT', 'DELIVERED', 'FAILED');
 -- too: FAILED, without a lane. The table is partitioned by month on the key. An old month whose messages are all final
 -- can be detached; its sums stay in closed_months.
 create table messages (
-  company_id      bigint not null,
+  company_id        bigint not null,
   -- A UUID of version 7. Its time is the time at which the message was created.
-  uuid            uuid not null,
+  message_uuid      uuid not null,
   -- Null: a single message.
-  dispatch_id     bigint,
+  dispatch_id       bigint,
   -- The place in the dispatch, from 0 and without gaps, in the order of the request.
-  "position"      bigint,
+  dispatch_position bigint,
   -- Null: the recipient was rejected, or the message waits for send_at. There is no foreign key.
-  lane_id         bigint,
+  lane_id           bigint,
   -- The place in the lane.
-  seq             bigint,
-  sender_id       bigint,
-  tariff_id       bigint,
+  seq               bigint,
+  sender_id         bigint,
+  tariff_id         bigint,
   -- The amount that is reserved until the message is final.
-  price           numeric(18,4) not null,
-  sent_at         timestamp with time zone,
-  final_at        timestamp with time zone,
-  status          message_status not null,
+  price             numeric(18,4) not null,
+  sent_at           timestamp with time zone,
+  final_at          timestamp with time zone,
+  status            message_status not null,
   -- The reason of a failure, a code of src/base/error-codes.ts.
-  error_code      integer,
-  parts           smallint not null,
+  error_code        integer,
+  parts             smallint not null,
   -- The operator of the number: 1 MTS, 2 BEELINE, 3 MEGAFON, 4 TELE2, 0 another.
-  brand_id        smallint not null,
-  destination     text not null,
+  brand_id          smallint not null,
+  destination       text not null,
   -- The final text. A verification code in it is masked with asterisks.
-  text            text,
+  text              text,
   -- The price of a delivered message, 0 for a failed message, null before the message is final.
-  final_price     numeric(18,4),
-  channel_type    text,
-  sender_name     text,
+  final_price       numeric(18,4),
+  channel_type      text,
+  sender_name       text,
   -- The id that the client gave to the message.
-  external_id     text,
-  center_id       bigint,
+  external_id       text,
+  center_id         bigint,
   -- The source of a single message: API, UI, VERIFIER_API or VERIFIER_WIDGET.
-  sending_method  text,
-  traffic_type    text,
-  template_id     bigint,
-  content         jsonb,
+  sending_method    text,
+  traffic_type      text,
+  template_id       bigint,
+  content           jsonb,
   -- The options in the form in which the client sent them: tags, ttl, hours, days, useLocalTime, localSendTime,
   -- localCompletionTime, shortUrl.
-  options         jsonb,
-  callback_url    text,
-  callback_events text[],
+  options           jsonb,
+  callback_url      text,
+  callback_events   text[],
   -- The earliest moment of sending; null: at once.
-  send_at         timestamp with time zone,
+  send_at           timestamp with time zone,
   -- The end of a message with a ttl. Null: the common lifetime, counted from sending.
-  expires_at      timestamp with time zone,
+  expires_at        timestamp with time zone,
   -- The key of the first message of the cascade.
-  cascade_uuid    uuid,
+  cascade_uuid      uuid,
   -- The step of the cascade, from 1.
-  cascade_step    smallint,
-  read_at         timestamp with time zone,
+  cascade_step      smallint,
+  read_at           timestamp with time zone,
   -- The error code of the operator itself, beside error_code.
-  operator_error  text,
+  operator_error    text,
   -- How long a message without a ttl may wait to be sent.
-  waits_until     timestamp with time zone,
+  waits_until       timestamp with time zone,
   -- The text with the verification code, encrypted. Recording that the message was sent removes it.
-  sealed          bytea,
+  sealed            bytea,
   -- The API key of a single message. Messages of dispatches, of the cabinet and of widgets have none.
-  key_id          bigint,
-  constraint messages_pkey PRIMARY KEY (company_id, uuid)
-) partition by RANGE (uuid);
-CREATE INDEX messages_by_position ON messages USING btree (company_id, dispatch_id, "position") WHERE (dispatch_id IS NOT NULL);
+  key_id            bigint,
+  constraint messages_pkey PRIMARY KEY (company_id, message_uuid)
+) partition by RANGE (message_uuid);
+CREATE INDEX messages_by_position ON messages USING btree (company_id, dispatch_id, dispatch_position) WHERE (dispatch_id IS NOT NULL);
 CREATE INDEX messages_by_lane ON messages USING btree (company_id, lane_id, seq) WHERE (lane_id IS NOT NULL);
-CREATE INDEX messages_by_destination ON messages USING btree (destination, company_id, uuid);
-CREATE INDEX messages_by_external_id ON messages USING btree (company_id, external_id, uuid) WHERE (external_id IS NOT NULL);
-CREATE INDEX messages_of_cascade ON messages USING btree (company_id, cascade_uuid, uuid) WHERE (cascade_uuid IS NOT NULL);
+CREATE INDEX messages_by_destination ON messages USING btree (destination, company_id, message_uuid);
+CREATE INDEX messages_by_external_id ON messages USING btree (company_id, external_id, message_uuid) WHERE (external_id IS NOT NULL);
+CREATE INDEX messages_of_cascade ON messages USING btree (company_id, cascade_uuid, message_uuid) WHERE (cascade_uuid IS NOT NULL);
 
 -- The smallest UUID of version 7 of a moment.
 CREATE OR REPLACE FUNCTION uuid7_floor(moment timestamp with time zone)
@@ -923,13 +923,13 @@ CREATE INDEX cascades_gone_on ON cascades USING btree (company_id, dispatch_id) 
 
 -- The result of a flash call, as the client reports it: whether the subscriber typed the right code.
 create table flashcall_results (
-  company_id  bigint not null,
+  company_id   bigint not null,
   -- The key of the message.
-  uuid        uuid not null,
-  result      text not null,
-  code        text,
-  reported_at timestamp with time zone not null,
-  constraint flashcall_results_pkey PRIMARY KEY (company_id, uuid),
+  message_uuid uuid not null,
+  result       text not null,
+  code         text,
+  reported_at  timestamp with time zone not null,
+  constraint flashcall_results_pkey PRIMARY KEY (company_id, message_uuid),
   constraint flashcall_results_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 
@@ -983,45 +983,45 @@ CREATE INDEX lanes_in_turn ON lanes USING btree (company_id, channel_type, prior
 CREATE INDEX lanes_ending ON lanes USING btree (end_at) WHERE (end_at IS NOT NULL);
 
 -- The right of one worker to send a chunk of a lane. The worker renews it and deletes it when the chunk is recorded.
--- After until, another worker may take it. A message that must be sent again waits in a small lease without a worker,
--- so that it does not hold up its chunk.
+-- After claimed_until, another worker may take it. A message that must be sent again waits in a small lease without a
+-- worker, so that it does not hold up its chunk.
 create table leases (
-  company_id bigint not null,
-  lease_id   bigint generated always as identity not null,
-  lane_id    bigint not null,
+  company_id    bigint not null,
+  lease_id      bigint generated always as identity not null,
+  lane_id       bigint not null,
   -- The first place of the chunk. next_seq is the first place after it.
-  first_seq  bigint not null,
-  next_seq   bigint not null,
+  first_seq     bigint not null,
+  next_seq      bigint not null,
   -- The engine that sends; null: the lease waits to be taken, not before due_at.
-  worker     uuid,
+  worker        uuid,
   -- Changes whenever the lease is taken. A worker with an old token can no longer change the lease.
-  token      uuid,
+  token         uuid,
   -- The end of the lease. The worker stops sending two seconds earlier.
-  until      timestamp with time zone not null,
+  claimed_until timestamp with time zone not null,
   -- How often the messages were tried before.
-  attempts   integer default 0 not null,
-  due_at     timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  attempts      integer default 0 not null,
+  due_at        timestamp with time zone default '-infinity'::timestamp with time zone not null,
   -- The gateway that may have accepted some of the messages. It is tried first.
-  gateway_id bigint,
+  gateway_id    bigint,
   constraint leases_pkey PRIMARY KEY (company_id, lease_id),
   constraint leases_company_id_lane_id_fkey FOREIGN KEY (company_id, lane_id) REFERENCES lanes(company_id, lane_id)
 );
 CREATE INDEX leases_of_lane ON leases USING btree (company_id, lane_id);
-CREATE INDEX leases_by_end ON leases USING btree (until);
+CREATE INDEX leases_by_end ON leases USING btree (claimed_until);
 -- The leases that wait, in the order in which they are due.
 CREATE INDEX leases_in_turn ON leases USING btree (company_id, due_at, lease_id);
 
 -- The end of the lifetime of a range of a lane. The engine writes it when it records that the range was sent. At due_at
 -- it fails the messages that are still SENT and deletes the row.
 create table deadlines (
-  company_id  bigint not null,
-  deadline_id bigint generated always as identity not null,
-  lane_id     bigint not null,
-  first_seq   bigint not null,
-  next_seq    bigint not null,
-  due_at      timestamp with time zone not null,
+  company_id    bigint not null,
+  deadline_id   bigint generated always as identity not null,
+  lane_id       bigint not null,
+  first_seq     bigint not null,
+  next_seq      bigint not null,
+  due_at        timestamp with time zone not null,
   -- Until when an engine has claimed the row.
-  until       timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  claimed_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
   constraint deadlines_pkey PRIMARY KEY (company_id, deadline_id)
 );
 CREATE INDEX deadlines_by_due ON deadlines USING btree (due_at);
@@ -1029,15 +1029,15 @@ CREATE INDEX deadlines_of_lane ON deadlines USING btree (company_id, lane_id);
 
 -- An action on one message at its own moment. An engine claims due timers, acts and deletes them.
 create table message_timers (
-  company_id bigint not null,
-  uuid       uuid not null,
+  company_id    bigint not null,
+  message_uuid  uuid not null,
   -- send: put the message into its lane. complete: fail it if it was not sent. expire: fail it if it was not delivered.
   -- unread: report that it was not read. step: go on to the next step of its cascade.
-  kind       text not null,
-  due_at     timestamp with time zone not null,
+  kind          text not null,
+  due_at        timestamp with time zone not null,
   -- Until when an engine has claimed the timer. After a crash another engine claims it again.
-  until      timestamp with time zone default '-infinity'::timestamp with time zone not null,
-  constraint message_timers_pkey PRIMARY KEY (company_id, uuid, kind),
+  claimed_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  constraint message_timers_pkey PRIMARY KEY (company_id, message_uuid, kind),
   constraint message_timers_kind_check CHECK ((kind = ANY (ARRAY['send'::text, 'complete'::text, 'expire'::text, 'unread'::text, 'step'::text])))
 );
 CREATE INDEX message_timers_by_due ON message_timers USING btree (due_at);
@@ -1046,9 +1046,9 @@ CREATE INDEX message_timers_by_due ON message_timers USING btree (due_at);
 -- sends. An engine deletes the row when the message is no longer CREATED.
 create table stop_requests (
   company_id   bigint not null,
-  uuid         uuid not null,
+  message_uuid uuid not null,
   requested_at timestamp with time zone default now() not null,
-  constraint stop_requests_pkey PRIMARY KEY (company_id, uuid)
+  constraint stop_requests_pkey PRIMARY KEY (company_id, message_uuid)
 );
 
 -- The parts that may be sent now under a rate limit. All engines draw from the same row, so a limit holds for all of
@@ -1170,10 +1170,10 @@ CREATE INDEX gateway_minutes_by_age ON gateway_minutes USING btree (minute);
 -- A lease of a connection. The contract with an operator allows a number of connections, which the engines share. The
 -- engine with the row keeps the connection and closes it before the lease ends.
 create table gateway_binds (
-  gateway_id bigint not null,
-  bind       smallint not null,
-  worker     uuid not null,
-  until      timestamp with time zone not null,
+  gateway_id    bigint not null,
+  bind          smallint not null,
+  worker        uuid not null,
+  claimed_until timestamp with time zone not null,
   constraint gateway_binds_pkey PRIMARY KEY (gateway_id, bind),
   constraint gateway_binds_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(gateway_id) ON DELETE CASCADE
 );
@@ -1182,7 +1182,7 @@ create table gateway_binds (
 create table gateway_bind_seekers (
   gateway_id bigint not null,
   worker     uuid not null,
-  until      timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
   constraint gateway_bind_seekers_pkey PRIMARY KEY (gateway_id, worker),
   constraint gateway_bind_seekers_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(gateway_id) ON DELETE CASCADE
 );
@@ -1221,22 +1221,22 @@ create table gateway_answers (
 -- submission that is not final counts. The partitions are days; housekeeping drops them after three days, which is
 -- longer than any lifetime.
 create table submissions (
-  gateway_id  bigint not null,
+  gateway_id   bigint not null,
   -- The id of the part at the operator.
-  provider_id text not null,
+  provider_id  text not null,
   -- The day of sending (UTC).
-  day         date not null,
-  company_id  bigint not null,
-  uuid        uuid not null,
-  part        smallint not null,
+  day          date not null,
+  company_id   bigint not null,
+  message_uuid uuid not null,
+  part         smallint not null,
   -- The number of parts of the message.
-  parts       smallint not null,
-  status      text default 'SENT'::text not null,
-  constraint submissions_pkey PRIMARY KEY (gateway_id, provider_id, day, uuid, part)
+  parts        smallint not null,
+  status       text default 'SENT'::text not null,
+  constraint submissions_pkey PRIMARY KEY (gateway_id, provider_id, day, message_uuid, part)
 ) partition by RANGE (day);
 -- Only messages of several parts are found by their own key: to combine the results of their parts, and to send only
 -- the missing parts.
-CREATE INDEX submissions_of_message ON submissions USING btree (company_id, uuid) WHERE (parts > 1);
+CREATE INDEX submissions_of_message ON submissions USING btree (company_id, message_uuid) WHERE (parts > 1);
 
 -- Creates the partitions of today (UTC) and of three days ahead.
 CREATE OR REPLACE FUNCTION ensure_submission_days()
@@ -1289,23 +1289,23 @@ $function$;
 -- A receipt that waits: its submission is not recorded yet, or it came by webhook to a process that does not send. An
 -- engine claims it, applies it and deletes it. Housekeeping deletes receipts after two days.
 create table receipt_inbox (
-  receipt_id    bigint generated always as identity not null,
-  gateway_id    bigint not null,
-  provider_id   text not null,
+  receipt_id     bigint generated always as identity not null,
+  gateway_id     bigint not null,
+  provider_id    text not null,
   -- The key of the message, where the operator repeats it. A message whose submission was never answered is found by it
   -- alone.
-  own_id        text,
+  own_id         text,
   -- The number that the receipt names.
-  subscriber    text,
-  status        text not null,
-  error_code    integer,
+  subscriber     text,
+  status         text not null,
+  error_code     integer,
   -- The error code of the operator itself.
-  raw_code      text,
+  operator_error text,
   -- The id can be read in two ways, and it is not known yet how the operator writes its ids.
-  is_unread     boolean default false not null,
-  happened_at   timestamp with time zone not null,
-  received_at   timestamp with time zone default now() not null,
-  claimed_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  is_unread      boolean default false not null,
+  happened_at    timestamp with time zone not null,
+  received_at    timestamp with time zone default now() not null,
+  claimed_until  timestamp with time zone default '-infinity'::timestamp with time zone not null,
   constraint receipt_inbox_pkey PRIMARY KEY (receipt_id)
 );
 CREATE INDEX receipt_inbox_by_id ON receipt_inbox USING btree (gateway_id, provider_id);
@@ -1336,7 +1336,7 @@ create table simulator_messages (
   gateway_id   bigint not null,
   worker       uuid not null,
   company_id   bigint not null,
-  uuid         uuid not null,
+  message_uuid uuid not null,
   sender_name  text not null,
   destination  text not null,
   channel_type text not null,
@@ -1351,7 +1351,7 @@ create table simulator_inbound (
   channel_type text not null,
   sender_name  text not null,
   -- The number of the subscriber.
-  msisdn       text not null,
+  destination  text not null,
   text         text not null,
   written_at   timestamp with time zone default clock_timestamp() not null,
   constraint simulator_inbound_pkey PRIMARY KEY (inbound_id)
@@ -1545,7 +1545,7 @@ create table callbacks (
   -- Scheme, host and port of the address.
   receiver    text not null,
   url         text not null,
-  format      text not null,
+  api         text not null,
   -- The events as JSON text. No statement looks inside, so the type is json and not jsonb.
   events      json not null,
   event_count integer not null,
@@ -1560,7 +1560,7 @@ create table callbacks (
   expires_at  timestamp with time zone not null,
   due_at      timestamp with time zone default '-infinity'::timestamp with time zone not null,
   constraint callbacks_pkey PRIMARY KEY (company_id, callback_id),
-  constraint callbacks_format_check CHECK ((format = ANY (ARRAY['partner'::text, 'messaging'::text]))),
+  constraint callbacks_api_check CHECK ((api = ANY (ARRAY['partner'::text, 'messaging'::text]))),
   constraint callbacks_status_check CHECK ((status = ANY (ARRAY['WAITING'::text, 'DELIVERED'::text, 'EXPIRED'::text]))),
   constraint callbacks_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
@@ -1595,17 +1595,17 @@ CREATE INDEX callback_attempts_of_callback ON callback_attempts USING btree (com
 -- gets a probe from time to time. Each company has a row of its own, so a wrong address of one company at a shared host
 -- does not stop the others. Housekeeping deletes receivers that had no callback for 30 days.
 create table receivers (
-  company_id bigint not null,
+  company_id    bigint not null,
   -- Scheme, host and port.
-  receiver   text not null,
+  receiver      text not null,
   -- Failures in a row.
-  failures   integer default 0 not null,
+  failures      integer default 0 not null,
   -- The next probe of a receiver that keeps failing.
-  probe_at   timestamp with time zone default '-infinity'::timestamp with time zone not null,
-  served_at  timestamp with time zone default '-infinity'::timestamp with time zone not null,
-  worker     uuid,
+  probe_at      timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  served_at     timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  worker        uuid,
   -- Until when the engine in worker has claimed the receiver.
-  until      timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  claimed_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
   constraint receivers_pkey PRIMARY KEY (company_id, receiver),
   constraint receivers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
@@ -1616,7 +1616,7 @@ create table callback_tests (
   company_id   bigint not null,
   test_id      bigint generated always as identity not null,
   url          text not null,
-  format       text not null,
+  api          text not null,
   body         text,
   status_code  integer,
   error        text,
@@ -1627,7 +1627,7 @@ create table callback_tests (
   taken_at     timestamp with time zone,
   finished_at  timestamp with time zone,
   constraint callback_tests_pkey PRIMARY KEY (company_id, test_id),
-  constraint callback_tests_format_check CHECK ((format = ANY (ARRAY['partner'::text, 'messaging'::text]))),
+  constraint callback_tests_api_check CHECK ((api = ANY (ARRAY['partner'::text, 'messaging'::text]))),
   constraint callback_tests_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 CREATE INDEX callback_tests_waiting ON callback_tests USING btree (requested_at) WHERE (taken_at IS NULL);
@@ -1652,7 +1652,7 @@ create table inbound_rules (
 -- A message that a subscriber wrote to a sender name of the company. An engine or a webhook writes it.
 create table inbound_messages (
   company_id   bigint not null,
-  uuid         uuid not null,
+  message_uuid uuid not null,
   gateway_id   bigint,
   -- The id that the operator gave to the message. A repeated delivery with the same id changes nothing.
   provider_id  text,
@@ -1668,11 +1668,11 @@ create table inbound_messages (
   -- Whether the text was a stop word when it came. The list of stop words may change later.
   is_stop      boolean default false not null,
   received_at  timestamp with time zone not null,
-  constraint inbound_messages_pkey PRIMARY KEY (company_id, uuid),
+  constraint inbound_messages_pkey PRIMARY KEY (company_id, message_uuid),
   constraint inbound_messages_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 CREATE UNIQUE INDEX inbound_messages_once ON inbound_messages USING btree (company_id, gateway_id, provider_id) WHERE (provider_id IS NOT NULL);
-CREATE INDEX inbound_messages_by_destination ON inbound_messages USING btree (company_id, destination, uuid);
+CREATE INDEX inbound_messages_by_destination ON inbound_messages USING btree (company_id, destination, message_uuid);
 
 -- A stop word that was carried out. A repeated webhook does not put a subscriber on the blacklist again after a person
 -- removed the number. Housekeeping deletes the row after 30 days.
@@ -1687,17 +1687,17 @@ CREATE INDEX inbound_stops_by_time ON inbound_stops USING btree (heard_at);
 
 -- A number to which the company must not send.
 create table blacklist (
-  company_id bigint not null,
-  msisdn     text not null,
-  comment    text,
+  company_id  bigint not null,
+  destination text not null,
+  comment     text,
   -- How the number came to the list; null: not known.
-  source     text,
-  created_at timestamp with time zone default now() not null,
-  constraint blacklist_pkey PRIMARY KEY (company_id, msisdn),
+  source      text,
+  created_at  timestamp with time zone default now() not null,
+  constraint blacklist_pkey PRIMARY KEY (company_id, destination),
   constraint blacklist_source_check CHECK ((source = ANY (ARRAY['STOP'::text, 'API'::text, 'STAFF'::text, 'CABINET'::text, 'FILE'::text]))),
   constraint blacklist_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
-CREATE INDEX blacklist_by_age ON blacklist USING btree (company_id, created_at DESC, msisdn DESC);
+CREATE INDEX blacklist_by_age ON blacklist USING btree (company_id, created_at DESC, destination DESC);
 
 -- The address of a number in a messenger, which the client uploads. A row is deleted when the messenger reports that
 -- the address no longer exists.

@@ -97,8 +97,8 @@ async function timesOf({ sql, companyId }: Stage, sendCode: () => Promise<string
   await pause(RUN_OUT_MS)
   const uuids = [...accepted.keys()]
   const handed = await sql<{ uuid: string; at: Date }[]>`
-    select uuid, sent_at as at from messages
-    where company_id = ${companyId} and uuid = any(${uuids}::uuid[]) and sent_at is not null`
+    select message_uuid as uuid, sent_at as at from messages
+    where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[]) and sent_at is not null`
   if (handed.length < CODES) throw new Error(`only ${handed.length} of ${CODES} codes were handed over`)
   const handing = handed.map(({ uuid, at }) => Math.max(0, at.getTime() - accepted.get(uuid)!))
   return { accepting: accepting.sort((a, b) => a - b), handing: handing.sort((a, b) => a - b) }

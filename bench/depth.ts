@@ -62,15 +62,15 @@ async function aMillionMessages({ sql, companyId, ...stage }: Stage, connection:
   const { id } = jsonOf(await connection.ask(create))
   await sql`
     with first as (delete from messages where company_id = ${companyId} and dispatch_id = ${id} returning *)
-    insert into messages (company_id, uuid, dispatch_id, position, lane_id, seq, sender_id, tariff_id, price, status,
+    insert into messages (company_id, message_uuid, dispatch_id, dispatch_position, lane_id, seq, sender_id, tariff_id, price, status,
       sent_at, final_at, parts, brand_id, destination, text)
-    select company_id, uuidv7(), dispatch_id, position + copy * ${REQUEST_SIZE}, lane_id, seq + copy * ${REQUEST_SIZE},
+    select company_id, uuidv7(), dispatch_id, dispatch_position + copy * ${REQUEST_SIZE}, lane_id, seq + copy * ${REQUEST_SIZE},
       sender_id, tariff_id, price,
-      case when position % 2 = 0 then 'DELIVERED' else 'CREATED' end::message_status,
-      case when position % 2 = 0 then now() end, case when position % 2 = 0 then now() end,
+      case when dispatch_position % 2 = 0 then 'DELIVERED' else 'CREATED' end::message_status,
+      case when dispatch_position % 2 = 0 then now() end, case when dispatch_position % 2 = 0 then now() end,
       parts, brand_id, destination, text
     from generate_series(0, ${COPIES - 1}) copy cross join first
-    order by copy, position`
+    order by copy, dispatch_position`
   await countAgain({ sql, companyId }, id)
   return id
 }
@@ -78,14 +78,14 @@ async function aMillionMessages({ sql, companyId, ...stage }: Stage, connection:
 async function countAgain({ sql, companyId }: Pick<Stage, 'sql' | 'companyId'>, dispatchId: number) {
   await sql`
     insert into dispatch_blocks (company_id, dispatch_id, block, created_messages, delivered_messages)
-    select company_id, dispatch_id, position / 5000,
+    select company_id, dispatch_id, dispatch_position / 5000,
       count(*) filter (where status = 'CREATED'), count(*) filter (where status = 'DELIVERED')
     from messages where company_id = ${companyId} and dispatch_id = ${dispatchId} group by 1, 2, 3
     on conflict (company_id, dispatch_id, block) do update set
       created_messages = excluded.created_messages, delivered_messages = excluded.delivered_messages`
   await sql`
     update dispatches set message_count = ${COPIES * REQUEST_SIZE},
-      last_uuid = (select uuid from messages where company_id = ${companyId} order by uuid desc limit 1)
+      last_uuid = (select message_uuid from messages where company_id = ${companyId} order by message_uuid desc limit 1)
     where company_id = ${companyId} and dispatch_id = ${dispatchId}`
 }
 

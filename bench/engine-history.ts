@@ -103,19 +103,19 @@ async function copyDispatches(
       select l.company_id, c.dispatch_id, channel_type, sender_id, brand_id, priority, zone, tail, cursor, open
       from lanes l, copies c where l.company_id = ${companyId} and l.dispatch_id = ${id}`
     await tx`
-      insert into messages (company_id, uuid, dispatch_id, position, lane_id, seq, sender_id, tariff_id, price,
+      insert into messages (company_id, message_uuid, dispatch_id, dispatch_position, lane_id, seq, sender_id, tariff_id, price,
         final_price, sent_at, final_at, status, parts, brand_id, destination, text)
-      select m.company_id, (c.head || lpad(to_hex(m.position), 15, '0'))::uuid, c.dispatch_id, m.position, l.lane_id,
+      select m.company_id, (c.head || lpad(to_hex(m.dispatch_position), 15, '0'))::uuid, c.dispatch_id, m.dispatch_position, l.lane_id,
         m.seq, m.sender_id, m.tariff_id, m.price, m.final_price, m.sent_at, m.final_at, m.status, m.parts, m.brand_id,
         m.destination, m.text
       from dispatches d
       cross join copies c
       join messages m on m.company_id = d.company_id and m.dispatch_id = d.dispatch_id
-        and m.uuid between d.first_uuid and d.last_uuid
+        and m.message_uuid between d.first_uuid and d.last_uuid
       join lanes l on l.company_id = d.company_id and l.dispatch_id = c.dispatch_id and l.sender_id = m.sender_id
         and l.brand_id = m.brand_id
       where d.company_id = ${companyId} and d.dispatch_id = ${id}
-      order by c.head, m.position`
+      order by c.head, m.dispatch_position`
   })
 }
 

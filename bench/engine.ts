@@ -97,9 +97,9 @@ export async function floorOf({ sql, companyId }: Stage): Promise<number> {
     'Уважаемый Константин, ваш заказ готов к выдаче. Сумма к оплате: 4321 руб. Ждём вас каждый день с 9 до 21!'
   const columns = [
     'company_id',
-    'uuid',
+    'message_uuid',
     'dispatch_id',
-    'position',
+    'dispatch_position',
     'lane_id',
     'seq',
     'sender_id',
@@ -128,8 +128,8 @@ export async function floorOf({ sql, companyId }: Stage): Promise<number> {
       const batch = uuids.slice(from, from + UPDATE_SIZE)
       await sql`
         update messages m set status = ${status}, ${sql(column)} = now()
-        from unnest(${batch}::uuid[]) q (uuid)
-        where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${batch[0]!} and ${batch.at(-1)!}`
+        from unnest(${batch}::uuid[]) q (message_uuid)
+        where m.company_id = ${companyId} and m.message_uuid = q.message_uuid and m.message_uuid between ${batch[0]!} and ${batch.at(-1)!}`
     }
   }
   return (MESSAGES * 1000) / (performance.now() - begun)

@@ -56,7 +56,7 @@ async function writtenRows({ sql, companyId }: Stage, connection: Connection, re
   const { id, success } = jsonOf(await connection.ask(request))
   if (success !== REQUEST_SIZE) throw new Error(`only ${success} of ${REQUEST_SIZE} recipients were accepted`)
   const query = sql.unsafe(
-    `copy (select * from messages where company_id = ${companyId} and dispatch_id = ${id} order by position) to stdout`,
+    `copy (select * from messages where company_id = ${companyId} and dispatch_id = ${id} order by dispatch_position) to stdout`,
   )
   const text = Buffer.concat(await (await query.readable()).toArray()).toString('utf8')
   return text

@@ -10,7 +10,7 @@ const companyId = Number(process.env.COMPANY_ID)
 const app = fastify()
 app.get<{ Querystring: { message_uuid: string } }>('/message', async request => {
   const [message] = await sql`
-    select * from messages where company_id = ${companyId} and uuid = ${request.query.message_uuid}`
+    select * from messages where company_id = ${companyId} and message_uuid = ${request.query.message_uuid}`
   return message
 })
 await app.listen({ port: 0, host: '127.0.0.1' })

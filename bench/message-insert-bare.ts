@@ -17,7 +17,7 @@ const app = fastify()
 app.post<{ Body: Form }>('/message', async ({ body }) => {
   const uuid = uuid7(new Date())
   await sql`
-    insert into messages (company_id, uuid, lane_id, seq, sender_id, tariff_id, price, status, parts, brand_id,
+    insert into messages (company_id, message_uuid, lane_id, seq, sender_id, tariff_id, price, status, parts, brand_id,
       destination, text, channel_type, sender_name, external_id, center_id, sending_method, traffic_type, options,
       expires_at)
     values (${companyId}, ${uuid}, 1000000000, 1, 1, 1, 3.9, 'CREATED', 1, 1, ${body.destination}, ${body.content},

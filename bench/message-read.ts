@@ -26,7 +26,7 @@ type Sample = { uuid: string; externalId: string; destination: string }
 
 export function run({ history = HISTORY }: Options = {}): Promise<Figure[]> {
   return onStage(async stage => {
-    const { key } = (await stage.sql.begin(tx => createKey(tx, stage.companyId, 'MESSAGE'))) as { key: string }
+    const { key } = await stage.sql.begin(tx => createKey(tx, stage.companyId, 'MESSAGE'))
     await writeHistory(stage, history)
     const samples = await sampleOf(stage, history)
     const service = await stage.startService()
@@ -86,7 +86,7 @@ async function writeBatch({ sql, companyId }: Pick<Stage, 'sql' | 'companyId'>, 
   await sql.begin(async tx => {
     await tx`set local synchronous_commit = off`
     await tx`
-      insert into messages (company_id, uuid, price, final_price, sent_at, final_at, status, parts, brand_id,
+      insert into messages (company_id, message_uuid, price, final_price, sent_at, final_at, status, parts, brand_id,
         destination, text, channel_type, sender_name, traffic_type, sending_method, external_id, options)
       select ${companyId},
         (lpad(to_hex(floor(1000 * extract(epoch from at))::bigint), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid,
@@ -103,7 +103,7 @@ async function writeBatch({ sql, companyId }: Pick<Stage, 'sql' | 'companyId'>, 
 const sampleOf = ({ sql, companyId }: Stage, history: number): Promise<Sample[]> => {
   const ids = Array.from({ length: SAMPLE }, () => `order-${Math.floor(Math.random() * history)}`)
   return sql<Sample[]>`
-    select uuid, external_id as "externalId", destination from messages
+    select message_uuid as uuid, external_id, destination from messages
     where company_id = ${companyId} and external_id = any(${ids}::text[]) order by random()`
 }
 

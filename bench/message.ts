@@ -21,7 +21,7 @@ const TEXT = 'Ваш заказ готов к выдаче. Ждём вас ка
 export function run(): Promise<Figure[]> {
   return onStage(async stage => {
     await stage.sql`update senders set status = 'APPROVED'`
-    const { key } = (await stage.sql.begin(tx => createKey(tx, stage.companyId, 'MESSAGE'))) as { key: string }
+    const { key } = await stage.sql.begin(tx => createKey(tx, stage.companyId, 'MESSAGE'))
     return [...(await singles(stage, key)), ...(await arrays(stage, key))]
   })
 }
@@ -128,7 +128,7 @@ async function writtenRows({ sql, companyId }: Stage, connection: Connection, re
   if (errors) throw new Error('not every message was accepted')
   const [first, last] = [items[0].messageUuid, items.at(-1).messageUuid]
   const query = sql.unsafe(
-    `copy (select * from messages where company_id = ${companyId} and uuid between '${first}' and '${last}') to stdout`,
+    `copy (select * from messages where company_id = ${companyId} and message_uuid between '${first}' and '${last}') to stdout`,
   )
   const text = Buffer.concat(await (await query.readable()).toArray()).toString('utf8')
   const rows = text

@@ -105,11 +105,11 @@ const templatesOf = (patterns: string[]): ApprovedTemplate[] =>
   patterns.map((pattern, templateId) => ({
     templateId,
     channelType: 'SMS',
-    templateType: 'SERVICE',
+    trafficType: 'SERVICE',
     pattern,
     senderName: null,
     content: null,
-    dateTo: null,
+    validTo: null,
     compiled: compilePattern(pattern),
   }))
 

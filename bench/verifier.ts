@@ -62,7 +62,7 @@ async function prepare({ sql, companyId }: Stage): Promise<Keys> {
     message: (await createKey(tx, companyId, 'MESSAGE')).key,
     verifier: (await createKey(tx, companyId, 'VERIFIER')).key,
     gatewayId: await createVerifier(tx, companyId, 'API', { settings }),
-  })) as Promise<Keys>
+  }))
 }
 
 /** Rounds of the three in turn, so that other work of the machine disturbs them alike. The first round warms up. */
@@ -178,9 +178,9 @@ async function checkRequests({ sql, companyId }: Stage, { verifier, gatewayId }:
   await sql`
     insert into verifications (company_id, verification_uuid, verifier_id, destination, country, prefix, channel_type,
       code_hashes, code_ends, tries_left, sent_at)
-    select ${companyId}, uuid, ${gatewayId}, number, 'RU', left(number, 7), 'SMS', array[decode(hash, 'hex')],
+    select ${companyId}, message_uuid, ${gatewayId}, number, 'RU', left(number, 7), 'SMS', array[decode(hash, 'hex')],
       array[now() + interval '1 hour'], 3, now()
-    from unnest(${uuids}::uuid[], ${hashes}::text[], ${uuids.map(() => nextNumber())}::text[]) q (uuid, hash, number)`
+    from unnest(${uuids}::uuid[], ${hashes}::text[], ${uuids.map(() => nextNumber())}::text[]) q (message_uuid, hash, number)`
   return uuids.map((uuid, i) => requestBytes(verifier, 'POST /api/v1/verifier/check', { uuid, code: codes[i] }))
 }
 

@@ -1,9 +1,9 @@
 -- Sender names and message templates, with their review.
 
-create type sender_status as enum (
+create type review_status as enum (
   'DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING', 'APPROVED', 'REJECTED', 'DENIED', 'CLOSED'
 );
-comment on type sender_status is
+comment on type review_status is
   'The state of a review. Sender names and templates have the same states.';
 
 create table sender_ids (
@@ -25,25 +25,25 @@ create table senders (
   document_ids     uuid[] not null default '{}',
   fee              numeric(18, 4),
   parts_per_second integer check (parts_per_second > 0),
-  status           sender_status not null default 'DRAFT',
+  status           review_status not null default 'DRAFT',
   manager_comment  text,
   suspended        boolean not null default false,
   suspend_reason   text,
-  date_from        timestamptz not null,
-  date_to          timestamptz,
+  valid_from       timestamptz not null,
+  valid_to         timestamptz,
   rejected_at      timestamptz,
   created_at       timestamptz not null default now(),
   primary key (company_id, sender_id)
 );
 create index senders_by_name on senders (sender_name, channel_type, company_id);
 create index senders_by_plain_name on senders ((lower(regexp_replace(sender_name, '[^[:alnum:]]', '', 'g')) collate "C"));
-create index senders_in_review on senders (status, date_from)
+create index senders_in_review on senders (status, valid_from)
   where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING');
-create index senders_to_close on senders (date_to) where status in ('AWAITING', 'APPROVED') and date_to is not null;
+create index senders_to_close on senders (valid_to) where status in ('AWAITING', 'APPROVED') and valid_to is not null;
 create index senders_paid on senders (company_id, sender_id) where status = 'APPROVED' and fee > 0;
 comment on table senders is
   'A sender name of a company, registered for one channel and one brand. Staff or automatic moderation review it; an '
-  'engine closes it at date_to.';
+  'engine closes it at valid_to.';
 comment on column senders.brand is
   'The operator for which the name is registered.';
 comment on column senders.document_ids is
@@ -61,8 +61,8 @@ create table sender_moves (
   company_id  bigint not null,
   sender_id   bigint not null,
   move_id     bigint generated always as identity,
-  from_status sender_status not null,
-  to_status   sender_status not null,
+  from_status review_status not null,
+  to_status   review_status not null,
   moved_by    text not null,
   comment     text,
   moved_at    timestamptz not null,
@@ -86,25 +86,25 @@ create table templates (
   company_id      bigint not null references companies,
   template_id     bigint not null,
   channel_type    text not null,
-  template_type   text not null check (template_type in ('AUTHORIZE', 'TRANSACT', 'SERVICE', 'PROMO')),
+  traffic_type    text not null check (traffic_type in ('AUTHORIZE', 'TRANSACT', 'SERVICE', 'PROMO')),
   pattern         text not null,
   sender_id       bigint,
   content         jsonb,
-  status          sender_status not null default 'DRAFT',
+  status          review_status not null default 'DRAFT',
   manager_comment text,
-  date_from       timestamptz not null,
-  date_to         timestamptz,
+  valid_from      timestamptz not null,
+  valid_to        timestamptz,
   rejected_at     timestamptz,
   created_at      timestamptz not null default now(),
   primary key (company_id, template_id),
   foreign key (company_id, sender_id) references senders
 );
-create index templates_in_review on templates (status, date_from)
+create index templates_in_review on templates (status, valid_from)
   where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING');
-create index templates_to_close on templates (date_to) where status in ('AWAITING', 'APPROVED') and date_to is not null;
+create index templates_to_close on templates (valid_to) where status in ('AWAITING', 'APPROVED') and valid_to is not null;
 comment on table templates is
   'A reviewed text of a company. A message that matches an approved template gets its traffic type.';
-comment on column templates.template_type is
+comment on column templates.traffic_type is
   'The traffic type of a message that matches the template.';
 comment on column templates.pattern is
   'The text with %w for a word and %d for a number.';
@@ -117,8 +117,8 @@ create table template_moves (
   company_id  bigint not null,
   template_id bigint not null,
   move_id     bigint generated always as identity,
-  from_status sender_status not null,
-  to_status   sender_status not null,
+  from_status review_status not null,
+  to_status   review_status not null,
   moved_by    text not null,
   comment     text,
   moved_at    timestamptz not null,

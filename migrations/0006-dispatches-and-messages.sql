@@ -13,7 +13,7 @@ create table dispatches (
   company_id       bigint not null references companies,
   dispatch_id      bigint not null,
   name             text not null,
-  format           text not null default 'partner' check (format in ('partner', 'messaging')),
+  api              text not null default 'partner' check (api in ('partner', 'messaging')),
   channel_type     text not null,
   traffic_type     text not null,
   text             text not null,
@@ -49,7 +49,7 @@ create unique index dispatches_again_once on dispatches (company_id, again_of) w
 comment on table dispatches is
   'A bulk send: one text for many recipients. The API creates it; start and stop change its status; an engine '
   'completes it when all its messages are final. A dispatch is never deleted.';
-comment on column dispatches.format is
+comment on column dispatches.api is
   'The API that created the dispatch. It decides the format of its callbacks.';
 comment on column dispatches.sender_ids is
   'The sender names of a dispatch of the partner API, one for each operator. There is no foreign key.';
@@ -108,65 +108,65 @@ comment on column dispatch_blocks.unsent_messages is
 create type message_status as enum ('CREATED', 'SENT', 'DELIVERED', 'FAILED');
 
 create table messages (
-  company_id      bigint not null,
-  uuid            uuid not null,
-  dispatch_id     bigint,
-  position        bigint,
-  lane_id         bigint,
-  seq             bigint,
-  sender_id       bigint,
-  tariff_id       bigint,
-  price           numeric(18, 4) not null,
-  sent_at         timestamptz,
-  final_at        timestamptz,
-  status          message_status not null,
-  error_code      integer,
-  parts           smallint not null,
-  brand_id        smallint not null,
-  destination     text not null,
-  text            text,
-  final_price     numeric(18, 4),
+  company_id        bigint not null,
+  message_uuid      uuid not null,
+  dispatch_id       bigint,
+  dispatch_position bigint,
+  lane_id           bigint,
+  seq               bigint,
+  sender_id         bigint,
+  tariff_id         bigint,
+  price             numeric(18, 4) not null,
+  sent_at           timestamptz,
+  final_at          timestamptz,
+  status            message_status not null,
+  error_code        integer,
+  parts             smallint not null,
+  brand_id          smallint not null,
+  destination       text not null,
+  text              text,
+  final_price       numeric(18, 4),
   -- Only single messages fill the columns from here on. In the rows of dispatches they are null and cost nothing: the
   -- bitmap of null columns fits into the padding of the row header.
-  channel_type    text,
-  sender_name     text,
-  external_id     text,
-  center_id       bigint,
-  sending_method  text,
-  traffic_type    text,
-  template_id     bigint,
-  content         jsonb,
-  options         jsonb,
-  callback_url    text,
-  callback_events text[],
-  send_at         timestamptz,
-  expires_at      timestamptz,
-  cascade_uuid    uuid,
-  cascade_step    smallint,
-  read_at         timestamptz,
-  operator_error  text,
-  waits_until     timestamptz,
-  sealed          bytea,
-  key_id          bigint,
-  primary key (company_id, uuid)
-) partition by range (uuid);
+  channel_type      text,
+  sender_name       text,
+  external_id       text,
+  center_id         bigint,
+  sending_method    text,
+  traffic_type      text,
+  template_id       bigint,
+  content           jsonb,
+  options           jsonb,
+  callback_url      text,
+  callback_events   text[],
+  send_at           timestamptz,
+  expires_at        timestamptz,
+  cascade_uuid      uuid,
+  cascade_step      smallint,
+  read_at           timestamptz,
+  operator_error    text,
+  waits_until       timestamptz,
+  sealed            bytea,
+  key_id            bigint,
+  primary key (company_id, message_uuid)
+) partition by range (message_uuid);
 -- No index besides the primary key begins with company_id unless it is partial. PostgreSQL would otherwise use such an
 -- index to find messages by their keys while its statistics are older than a large dispatch, and read all messages of
 -- the company.
-create index messages_by_position on messages (company_id, dispatch_id, position) where dispatch_id is not null;
+create index messages_by_position on messages (company_id, dispatch_id, dispatch_position) where dispatch_id is not null;
 create index messages_by_lane on messages (company_id, lane_id, seq) where lane_id is not null;
-create index messages_by_destination on messages (destination, company_id, uuid);
-create index messages_by_external_id on messages (company_id, external_id, uuid) where external_id is not null;
-create index messages_of_cascade on messages (company_id, cascade_uuid, uuid) where cascade_uuid is not null;
+create index messages_by_destination on messages (destination, company_id, message_uuid);
+create index messages_by_external_id on messages (company_id, external_id, message_uuid) where external_id is not null;
+create index messages_of_cascade on messages (company_id, cascade_uuid, message_uuid) where cascade_uuid is not null;
 comment on table messages is
   'A message to one recipient. The API writes it, the engine records its status. A recipient that was rejected has a '
   'row too: FAILED, without a lane. The table is partitioned by month on the key. An old month whose messages are all '
   'final can be detached; its sums stay in closed_months.';
-comment on column messages.uuid is
+comment on column messages.message_uuid is
   'A UUID of version 7. Its time is the time at which the message was created.';
 comment on column messages.dispatch_id is
   'Null: a single message.';
-comment on column messages.position is
+comment on column messages.dispatch_position is
   'The place in the dispatch, from 0 and without gaps, in the order of the request.';
 comment on column messages.lane_id is
   'Null: the recipient was rejected, or the message waits for send_at. There is no foreign key.';
@@ -303,14 +303,14 @@ comment on index cascades_gone_on is
   'Contains only cascades that reached a second step, which are few. Creating a dispatch writes nothing to it.';
 
 create table flashcall_results (
-  company_id  bigint not null references companies,
-  uuid        uuid not null,
-  result      text not null,
-  code        text,
-  reported_at timestamptz not null,
-  primary key (company_id, uuid)
+  company_id   bigint not null references companies,
+  message_uuid uuid not null,
+  result       text not null,
+  code         text,
+  reported_at  timestamptz not null,
+  primary key (company_id, message_uuid)
 );
 comment on table flashcall_results is
   'The result of a flash call, as the client reports it: whether the subscriber typed the right code.';
-comment on column flashcall_results.uuid is
+comment on column flashcall_results.message_uuid is
   'The key of the message.';

@@ -64,26 +64,26 @@ comment on index lanes_in_turn is
   'The lanes of one company and channel, in the order in which they are served.';
 
 create table leases (
-  company_id bigint not null,
-  lease_id   bigint generated always as identity,
-  lane_id    bigint not null,
-  first_seq  bigint not null,
-  next_seq   bigint not null,
-  worker     uuid,
-  token      uuid,
-  until      timestamptz not null,
-  attempts   integer not null default 0,
-  due_at     timestamptz not null default '-infinity',
-  gateway_id bigint,
+  company_id    bigint not null,
+  lease_id      bigint generated always as identity,
+  lane_id       bigint not null,
+  first_seq     bigint not null,
+  next_seq      bigint not null,
+  worker        uuid,
+  token         uuid,
+  claimed_until timestamptz not null,
+  attempts      integer not null default 0,
+  due_at        timestamptz not null default '-infinity',
+  gateway_id    bigint,
   primary key (company_id, lease_id),
   foreign key (company_id, lane_id) references lanes
 );
 create index leases_of_lane on leases (company_id, lane_id);
-create index leases_by_end on leases (until);
+create index leases_by_end on leases (claimed_until);
 create index leases_in_turn on leases (company_id, due_at, lease_id);
 comment on table leases is
   'The right of one worker to send a chunk of a lane. The worker renews it and deletes it when the chunk is recorded. '
-  'After until, another worker may take it. A message that must be sent again waits in a small lease without a '
+  'After claimed_until, another worker may take it. A message that must be sent again waits in a small lease without a '
   'worker, so that it does not hold up its chunk.';
 comment on column leases.first_seq is
   'The first place of the chunk. next_seq is the first place after it.';
@@ -91,7 +91,7 @@ comment on column leases.worker is
   'The engine that sends; null: the lease waits to be taken, not before due_at.';
 comment on column leases.token is
   'Changes whenever the lease is taken. A worker with an old token can no longer change the lease.';
-comment on column leases.until is
+comment on column leases.claimed_until is
   'The end of the lease. The worker stops sending two seconds earlier.';
 comment on column leases.attempts is
   'How often the messages were tried before.';
@@ -101,13 +101,13 @@ comment on index leases_in_turn is
   'The leases that wait, in the order in which they are due.';
 
 create table deadlines (
-  company_id  bigint not null,
-  deadline_id bigint generated always as identity,
-  lane_id     bigint not null,
-  first_seq   bigint not null,
-  next_seq    bigint not null,
-  due_at      timestamptz not null,
-  until       timestamptz not null default '-infinity',
+  company_id    bigint not null,
+  deadline_id   bigint generated always as identity,
+  lane_id       bigint not null,
+  first_seq     bigint not null,
+  next_seq      bigint not null,
+  due_at        timestamptz not null,
+  claimed_until timestamptz not null default '-infinity',
   primary key (company_id, deadline_id)
 );
 create index deadlines_by_due on deadlines (due_at);
@@ -115,16 +115,16 @@ create index deadlines_of_lane on deadlines (company_id, lane_id);
 comment on table deadlines is
   'The end of the lifetime of a range of a lane. The engine writes it when it records that the range was sent. At '
   'due_at it fails the messages that are still SENT and deletes the row.';
-comment on column deadlines.until is
+comment on column deadlines.claimed_until is
   'Until when an engine has claimed the row.';
 
 create table message_timers (
-  company_id bigint not null,
-  uuid       uuid not null,
-  kind       text not null check (kind in ('send', 'complete', 'expire', 'unread', 'step')),
-  due_at     timestamptz not null,
-  until      timestamptz not null default '-infinity',
-  primary key (company_id, uuid, kind)
+  company_id    bigint not null,
+  message_uuid  uuid not null,
+  kind          text not null check (kind in ('send', 'complete', 'expire', 'unread', 'step')),
+  due_at        timestamptz not null,
+  claimed_until timestamptz not null default '-infinity',
+  primary key (company_id, message_uuid, kind)
 );
 create index message_timers_by_due on message_timers (due_at);
 comment on table message_timers is
@@ -132,14 +132,14 @@ comment on table message_timers is
 comment on column message_timers.kind is
   'send: put the message into its lane. complete: fail it if it was not sent. expire: fail it if it was not '
   'delivered. unread: report that it was not read. step: go on to the next step of its cascade.';
-comment on column message_timers.until is
+comment on column message_timers.claimed_until is
   'Until when an engine has claimed the timer. After a crash another engine claims it again.';
 
 create table stop_requests (
   company_id   bigint not null,
-  uuid         uuid not null,
+  message_uuid uuid not null,
   requested_at timestamptz not null default now(),
-  primary key (company_id, uuid)
+  primary key (company_id, message_uuid)
 );
 comment on table stop_requests is
   'A client wants to stop a message that a worker may already have in a chunk. The worker checks this table before it '

@@ -81,10 +81,10 @@ comment on column gateway_minutes.ended is
   'Messages that became final. failed is the part of them that failed; errors counts the failures by code.';
 
 create table gateway_binds (
-  gateway_id bigint not null references gateways on delete cascade,
-  bind       smallint not null,
-  worker     uuid not null,
-  until      timestamptz not null,
+  gateway_id    bigint not null references gateways on delete cascade,
+  bind          smallint not null,
+  worker        uuid not null,
+  claimed_until timestamptz not null,
   primary key (gateway_id, bind)
 );
 comment on table gateway_binds is
@@ -94,7 +94,7 @@ comment on table gateway_binds is
 create table gateway_bind_seekers (
   gateway_id bigint not null references gateways on delete cascade,
   worker     uuid not null,
-  until      timestamptz not null,
+  expires_at timestamptz not null,
   primary key (gateway_id, worker)
 );
 comment on table gateway_bind_seekers is
@@ -135,17 +135,17 @@ comment on column gateway_answers.open is
   'Submissions that would stay without an answer if the engine were killed now.';
 
 create table submissions (
-  gateway_id  bigint not null,
-  provider_id text not null,
-  day         date not null,
-  company_id  bigint not null,
-  uuid        uuid not null,
-  part        smallint not null,
-  parts       smallint not null,
-  status      text not null default 'SENT',
-  primary key (gateway_id, provider_id, day, uuid, part)
+  gateway_id   bigint not null,
+  provider_id  text not null,
+  day          date not null,
+  company_id   bigint not null,
+  message_uuid uuid not null,
+  part         smallint not null,
+  parts        smallint not null,
+  status       text not null default 'SENT',
+  primary key (gateway_id, provider_id, day, message_uuid, part)
 ) partition by range (day);
-create index submissions_of_message on submissions (company_id, uuid) where parts > 1;
+create index submissions_of_message on submissions (company_id, message_uuid) where parts > 1;
 comment on table submissions is
   'Finds the message of a part by the id that the operator gave to the part. Operators use ids again: the newest '
   'submission that is not final counts. The partitions are days; housekeeping drops them after three days, which is '
@@ -205,18 +205,18 @@ comment on function drop_old_submission_days is
   'so it waits only for a moment; the next housekeeping tries again.';
 
 create table receipt_inbox (
-  receipt_id    bigint generated always as identity primary key,
-  gateway_id    bigint not null,
-  provider_id   text not null,
-  own_id        text,
-  subscriber    text,
-  status        text not null,
-  error_code    integer,
-  raw_code      text,
-  is_unread     boolean not null default false,
-  happened_at   timestamptz not null,
-  received_at   timestamptz not null default now(),
-  claimed_until timestamptz not null default '-infinity'
+  receipt_id     bigint generated always as identity primary key,
+  gateway_id     bigint not null,
+  provider_id    text not null,
+  own_id         text,
+  subscriber     text,
+  status         text not null,
+  error_code     integer,
+  operator_error text,
+  is_unread      boolean not null default false,
+  happened_at    timestamptz not null,
+  received_at    timestamptz not null default now(),
+  claimed_until  timestamptz not null default '-infinity'
 );
 create index receipt_inbox_by_id on receipt_inbox (gateway_id, provider_id);
 create index receipt_inbox_by_claim on receipt_inbox (claimed_until);
@@ -230,7 +230,7 @@ comment on column receipt_inbox.own_id is
   'it alone.';
 comment on column receipt_inbox.subscriber is
   'The number that the receipt names.';
-comment on column receipt_inbox.raw_code is
+comment on column receipt_inbox.operator_error is
   'The error code of the operator itself.';
 comment on column receipt_inbox.is_unread is
   'The id can be read in two ways, and it is not known yet how the operator writes its ids.';
@@ -257,7 +257,7 @@ create table simulator_messages (
   gateway_id   bigint not null,
   worker       uuid not null,
   company_id   bigint not null,
-  uuid         uuid not null,
+  message_uuid uuid not null,
   sender_name  text not null,
   destination  text not null,
   channel_type text not null,
@@ -272,12 +272,12 @@ create table simulator_inbound (
   inbound_id   bigint generated always as identity primary key,
   channel_type text not null,
   sender_name  text not null,
-  msisdn       text not null,
+  destination  text not null,
   text         text not null,
   written_at   timestamptz not null default clock_timestamp()
 );
 create index simulator_inbound_by_channel on simulator_inbound (channel_type, inbound_id);
 comment on table simulator_inbound is
   'A text that a simulated subscriber writes to a sender name. An engine takes it and deletes the row.';
-comment on column simulator_inbound.msisdn is
+comment on column simulator_inbound.destination is
   'The number of the subscriber.';

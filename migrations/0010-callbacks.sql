@@ -5,7 +5,7 @@ create table callbacks (
   callback_id bigint generated always as identity,
   receiver    text not null,
   url         text not null,
-  format      text not null check (format in ('partner', 'messaging')),
+  api         text not null check (api in ('partner', 'messaging')),
   events      json not null,
   event_count integer not null,
   progress    bit varying not null default '',
@@ -61,13 +61,13 @@ comment on column callback_attempts.answer is
   'The beginning of the answer of the receiver.';
 
 create table receivers (
-  company_id bigint not null references companies,
-  receiver   text not null,
-  failures   integer not null default 0,
-  probe_at   timestamptz not null default '-infinity',
-  served_at  timestamptz not null default '-infinity',
-  worker     uuid,
-  until      timestamptz not null default '-infinity',
+  company_id    bigint not null references companies,
+  receiver      text not null,
+  failures      integer not null default 0,
+  probe_at      timestamptz not null default '-infinity',
+  served_at     timestamptz not null default '-infinity',
+  worker        uuid,
+  claimed_until timestamptz not null default '-infinity',
   primary key (company_id, receiver)
 );
 comment on table receivers is
@@ -80,14 +80,14 @@ comment on column receivers.failures is
   'Failures in a row.';
 comment on column receivers.probe_at is
   'The next probe of a receiver that keeps failing.';
-comment on column receivers.until is
+comment on column receivers.claimed_until is
   'Until when the engine in worker has claimed the receiver.';
 
 create table callback_tests (
   company_id   bigint not null references companies,
   test_id      bigint generated always as identity,
   url          text not null,
-  format       text not null check (format in ('partner', 'messaging')),
+  api          text not null check (api in ('partner', 'messaging')),
   body         text,
   status_code  integer,
   error        text,

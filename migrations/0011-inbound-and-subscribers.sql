@@ -16,7 +16,7 @@ comment on column inbound_rules.sender_names is
 
 create table inbound_messages (
   company_id   bigint not null references companies,
-  uuid         uuid not null,
+  message_uuid uuid not null,
   gateway_id   bigint,
   provider_id  text,
   channel_type text not null,
@@ -28,11 +28,11 @@ create table inbound_messages (
   rule_id      bigint,
   is_stop      boolean not null default false,
   received_at  timestamptz not null,
-  primary key (company_id, uuid)
+  primary key (company_id, message_uuid)
 );
 create unique index inbound_messages_once on inbound_messages (company_id, gateway_id, provider_id)
   where provider_id is not null;
-create index inbound_messages_by_destination on inbound_messages (company_id, destination, uuid);
+create index inbound_messages_by_destination on inbound_messages (company_id, destination, message_uuid);
 comment on table inbound_messages is
   'A message that a subscriber wrote to a sender name of the company. An engine or a webhook writes it.';
 comment on column inbound_messages.provider_id is
@@ -56,14 +56,14 @@ comment on table inbound_stops is
   'person removed the number. Housekeeping deletes the row after 30 days.';
 
 create table blacklist (
-  company_id bigint not null references companies,
-  msisdn     text not null,
-  comment    text,
-  source     text check (source in ('STOP', 'API', 'STAFF', 'CABINET', 'FILE')),
-  created_at timestamptz not null default now(),
-  primary key (company_id, msisdn)
+  company_id  bigint not null references companies,
+  destination text not null,
+  comment     text,
+  source      text check (source in ('STOP', 'API', 'STAFF', 'CABINET', 'FILE')),
+  created_at  timestamptz not null default now(),
+  primary key (company_id, destination)
 );
-create index blacklist_by_age on blacklist (company_id, created_at desc, msisdn desc);
+create index blacklist_by_age on blacklist (company_id, created_at desc, destination desc);
 comment on table blacklist is
   'A number to which the company must not send.';
 comment on column blacklist.source is

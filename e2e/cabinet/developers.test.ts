@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)('developers', () => {
     await page.getByRole('row', { name: /GET \/api\/v1\/balance/ }).waitFor()
     expect(new URL(page.url()).searchParams.get('method')).toBe('GET')
 
-    const [stored] = await cabinet.sql`select uuid from messages where company_id = ${world.companyId}`
+    const [stored] = await cabinet.sql`select message_uuid as uuid from messages where company_id = ${world.companyId}`
     expect(JSON.stringify(sent)).toContain(stored!.uuid)
     await openPage(page, cabinet, `messages/${stored!.uuid}`)
     await page.getByText('Hello from Tidings').first().waitFor()

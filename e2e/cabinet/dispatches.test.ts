@@ -50,13 +50,14 @@ async function sentAgain(page: Page): Promise<number> {
 }
 
 const textsOf = async (dispatchId: number) =>
-  (await cabinet.sql`select destination, text from messages where dispatch_id = ${dispatchId} order by position`).map(
-    ({ destination, text }) => [destination, text],
-  )
+  (
+    await cabinet.sql`select destination, text from messages where dispatch_id = ${dispatchId} order by dispatch_position`
+  ).map(({ destination, text }) => [destination, text])
 
 /** A recipient of the dispatch follows the link in the message twice. */
 async function clickTwice(dispatchId: number) {
-  const [message] = await cabinet.sql`select uuid from messages where dispatch_id = ${dispatchId} limit 1`
+  const [message] =
+    await cabinet.sql`select message_uuid as uuid from messages where dispatch_id = ${dispatchId} limit 1`
   const links = [{ code: 'sale123456', messageUuid: message!.uuid, url: 'https://shop.example/sale' }]
   await cabinet.sql.begin(tx => saveLinks(tx, world.companyId, links, new Date()))
   for (const now of [new Date(), new Date()]) await followLink(cabinet.sql, 'sale123456', { base: cabinet.origin, now })

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await aSingleMessage(cabinet.sql, numbering, world, { text: `Order 10517 ${NASTY}`, externalId: 'order-10517' })
   const { centerId } = await defaultCenter(cabinet.sql, world.companyId)
   await cabinet.sql`
-    insert into inbound_messages (company_id, uuid, channel_type, sender_name, destination, text, center_id, received_at)
+    insert into inbound_messages (company_id, message_uuid, channel_type, sender_name, destination, text, center_id, received_at)
     values (${world.companyId}, ${uuid7Batch(new Date(), 1)[0]!}, 'SMS', 'Shop', '79262001014', 'When do you open?',
       ${centerId}, now())`
 })

@@ -46,7 +46,9 @@ beforeAll(async () => {
     await sql`update companies set budget = null where company_id = ${companyId}`
     await start(sql, world, dispatchId, at)
     await sql`update companies set budget = 600 where company_id = ${companyId}`
-    const rows = await sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId}`
+    const rows = await sql<
+      { uuid: string }[]
+    >`select message_uuid as uuid from messages where dispatch_id = ${dispatchId}`
     for (const some of [rows.slice(0, 3), rows.slice(3, -2)])
       await recordStatusReports(
         sql,

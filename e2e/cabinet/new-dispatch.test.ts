@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page.getByText('On its way').waitFor()
     const [test] = await cabinet.sql`
-      select m.text, m.channel_type as "channelType", c.steps from messages m join cascades c using (company_id, cascade_uuid)
+      select m.text, m.channel_type, c.steps from messages m join cascades c using (company_id, cascade_uuid)
       where m.destination = '79160000077'`
     expect([test!.channelType, test!.text]).toEqual(['VIBER', 'Hello Anna'])
     const most = /^Send 2 messages for at most ([\d.]+)/.exec((await sendButton(page).textContent())!)![1]!
@@ -247,7 +247,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     await start.click()
     await page.getByText('Black Friday is started').waitFor()
     expect(await cabinet.sql`select status, message_count from dispatches where company_id = ${poor}`).toEqual([
-      { status: 'STARTED', message_count: 2 },
+      { status: 'STARTED', messageCount: 2 },
     ])
     expect(uploads).toHaveLength(1)
   })

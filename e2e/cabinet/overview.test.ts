@@ -37,7 +37,7 @@ async function progress(delivered: number) {
     update dispatch_blocks set created_messages = ${30 - delivered}, delivered_messages = ${delivered},
       failed_messages = 10 where dispatch_id = ${dispatchId}`
   await cabinet.sql`
-    update messages set status = 'FAILED', error_code = 603 where dispatch_id = ${dispatchId} and position < 10`
+    update messages set status = 'FAILED', error_code = 603 where dispatch_id = ${dispatchId} and dispatch_position < 10`
 }
 
 async function signedIn(place: Place, role: string, width = 1400): Promise<Page> {
@@ -62,7 +62,7 @@ const pauseReceiver = (companyId: number) =>
     const receiver = 'https://crm.example'
     await tx`insert into receivers (company_id, receiver, failures) values (${companyId}, ${receiver}, 20)`
     await tx`
-    insert into callbacks (company_id, receiver, url, format, events, event_count, happened_at, expires_at)
+    insert into callbacks (company_id, receiver, url, api, events, event_count, happened_at, expires_at)
     values (${companyId}, ${receiver}, ${receiver}, 'partner', '[]', 7, now(), now() + interval '1 day')`
   })
 

@@ -42,10 +42,10 @@ beforeAll(async () => {
     description: NASTY,
     documentIds: [document.id],
   })
-  const text = { channelType: 'SMS', templateType: 'AUTHORIZE', content: null, senderId: null, dateTo: null } as const
+  const text = { channelType: 'SMS', trafficType: 'AUTHORIZE', content: null, senderId: null, validTo: null } as const
   const now = new Date()
   const make = (pattern: string) =>
-    sql.begin(tx => createTemplate(tx, companyId, { ...text, pattern, dateFrom: now }, now))
+    sql.begin(tx => createTemplate(tx, companyId, { ...text, pattern, validFrom: now }, now))
   await make(`Hello %w, your code is %d{1,6}. ${NASTY}`)
   templateId = (await make('Order %d is ready: %w{1,5}')).templateId
   await submit()

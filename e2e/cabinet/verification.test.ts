@@ -38,7 +38,7 @@ const shopUrl = () => `http://localhost:${server.port()}`
 beforeAll(async () => {
   side = await aMessagingSide(cabinet.sql)
   const make = (kind: 'API' | 'WIDGET', options: Parameters<typeof createVerifier>[3]) =>
-    cabinet.sql.begin(tx => createVerifier(tx, side.companyId, kind, options)) as Promise<string>
+    cabinet.sql.begin(tx => createVerifier(tx, side.companyId, kind, options))
   verifierId = await make('API', {
     name: NASTY,
     settings: { channels: ['SMS', 'VOICECODE'], fallbackSeconds: 30, countries: ['RU'], webOtpHost: 'shop.example' },
@@ -166,9 +166,9 @@ describe.skipIf(!hasBrowser)('verification in the cabinet', () => {
     await row.getByRole('button', { name: 'Unblock' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Unblock' }).click()
     await row.waitFor({ state: 'detached' })
-    const doomed = (await cabinet.sql.begin(tx =>
+    const doomed = await cabinet.sql.begin(tx =>
       createVerifier(tx, side.companyId, 'WIDGET', { name: NASTY, page: { origins: ['https://old.example'] } }),
-    )) as string
+    )
     await openPage(page, cabinet, `verification/widgets/${doomed}`)
     await page.getByRole('button', { name: 'Delete' }).click()
     const dialog = page.getByRole('dialog')

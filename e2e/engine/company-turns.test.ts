@@ -35,8 +35,8 @@ async function acceptUnder(names: string[], of = world): Promise<string[]> {
 const handedOver = (uuids: string[]) =>
   eventually(async () => {
     const rows = await db.sql<{ senderName: string; gatewayId: number }[]>`
-      select sender_name as "senderName", gateway_id as "gatewayId" from simulator_messages
-      where uuid = any(${uuids}::uuid[]) order by sender_name`
+      select sender_name, gateway_id from simulator_messages
+      where message_uuid = any(${uuids}::uuid[]) order by sender_name`
     expect(rows).toHaveLength(uuids.length)
     return rows
   })

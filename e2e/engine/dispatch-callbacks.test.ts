@@ -109,7 +109,7 @@ describe('a dispatch', () => {
     await startOne()
     const { uuids } = await send(to('79160000001'), { callbackEvents: ['read'] })
     await eventually(async () => {
-      const [message] = await db.sql`select status from messages where uuid = ${uuids[0]!}`
+      const [message] = await db.sql`select status from messages where message_uuid = ${uuids[0]!}`
       expect(message!.status).toBe('DELIVERED')
     })
     expect(wordsOf(uuids[0]!)).toEqual([])
@@ -159,7 +159,7 @@ describe('a dispatch by cascade', () => {
   const laterStepOf = (uuid: string) =>
     eventually(async () => {
       const [step] = await db.sql<{ uuid: string; text: string; status: string }[]>`
-        select uuid, text, status from messages where cascade_uuid = ${uuid} and cascade_step = 2`
+        select message_uuid as uuid, text, status from messages where cascade_uuid = ${uuid} and cascade_step = 2`
       expect(step).toBeDefined()
       return step!
     })
@@ -184,7 +184,7 @@ describe('a dispatch by cascade', () => {
     await startOne()
     const { uuids } = await send(to('79160000005'), { cascade: stepsOf(), callbackEvents: ['delivered'] })
     await eventually(async () => {
-      const [message] = await db.sql`select status from messages where uuid = ${uuids[0]!}`
+      const [message] = await db.sql`select status from messages where message_uuid = ${uuids[0]!}`
       expect(message!.status).toBe('SENT')
     })
     shiftMs = 61_000
@@ -210,14 +210,14 @@ describe('a dispatch by cascade', () => {
     await startOne()
     const { uuids } = await send(to('79160000005'), { cascade: stepsOf(), options })
     await eventually(async () => {
-      const [message] = await db.sql`select status from messages where uuid = ${uuids[0]!}`
+      const [message] = await db.sql`select status from messages where message_uuid = ${uuids[0]!}`
       expect(message!.status).toBe('SENT')
     })
     shiftMs = 2 * 3600_000
     const { uuid, status } = await laterStepOf(uuids[0]!)
     expect(status).toBe('CREATED')
     const [timer] = await db.sql<{ dueAt: Date }[]>`
-      select due_at as "dueAt" from message_timers where uuid = ${uuid} and kind = 'send'`
+      select due_at from message_timers where message_uuid = ${uuid} and kind = 'send'`
     expect(timer!.dueAt.getTime()).toBeGreaterThan(clock().getTime())
     expect(moscowTime(timer!.dueAt).slice(11)).toBe(`${String(hour).padStart(2, '0')}:00:00`)
   })

@@ -39,7 +39,7 @@ async function handedBefore(other: number, dispatchId: number): Promise<number> 
   const [row] = await db.sql<{ n: number }[]>`
     with handed as (
       select s.simulator_id, m.dispatch_id from simulator_messages s
-      join messages m on m.company_id = s.company_id and m.uuid = s.uuid
+      join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
       where m.dispatch_id in (${dispatchId}, ${other}))
     select count(*) as n from handed where dispatch_id = ${dispatchId} and simulator_id <
       (select max(simulator_id) from handed where dispatch_id = ${other})`
@@ -64,7 +64,7 @@ test('chunks that an engine returned or left behind are not sent before all othe
   const large = await aStarted(8000)
   // Chunks of an engine that does not exist any more.
   await db.sql`
-    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, until)
+    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
     select company_id, lane_id, 0, 2000, gen_random_uuid(), gen_random_uuid(), now() from lanes
     where dispatch_id = ${large}`
   await db.sql`update lanes set cursor = 2000 where dispatch_id = ${large}`
@@ -95,15 +95,15 @@ test('a code is sent before advertising, also when the limit has few parts left'
   const codes = Array.from({ length: 30 }, (_, i) => single({ priority: 0, destination: `7916${20_000 + i}77` }))
   const uuids = await accept(codes)
   await eventually(async () => {
-    const [row] = await db.sql`select count(*) as n from simulator_messages where uuid = any(${uuids}::uuid[])`
+    const [row] = await db.sql`select count(*) as n from simulator_messages where message_uuid = any(${uuids}::uuid[])`
     expect(row!.n).toBe(30)
   })
   // In turns with the four bulk lanes, 120 bulk messages would have been sent between the codes.
   const [among] = await db.sql`
     select count(*) as n from simulator_messages
-    where uuid <> all(${uuids}::uuid[]) and simulator_id between
-      (select min(simulator_id) from simulator_messages where uuid = any(${uuids}::uuid[])) and
-      (select max(simulator_id) from simulator_messages where uuid = any(${uuids}::uuid[]))`
+    where message_uuid <> all(${uuids}::uuid[]) and simulator_id between
+      (select min(simulator_id) from simulator_messages where message_uuid = any(${uuids}::uuid[])) and
+      (select max(simulator_id) from simulator_messages where message_uuid = any(${uuids}::uuid[]))`
   expect(among!.n).toBeLessThan(60)
   expect((await progressOf(db.sql, world, bulk)).messages.pending).toBeGreaterThan(3000)
   await stop(db.sql, world, bulk)
@@ -121,7 +121,7 @@ test('urgent traffic gets the share of its weight, and advertising is sent too',
   await anEngine()
   const outbox = await eventually(async () => {
     const rows = await db.sql<{ uuid: string }[]>`
-        select uuid from simulator_messages where uuid = any(${all}::uuid[]) order by simulator_id limit 3500`
+        select message_uuid as uuid from simulator_messages where message_uuid = any(${all}::uuid[]) order by simulator_id limit 3500`
     expect(rows).toHaveLength(3500)
     return rows
   })
@@ -144,7 +144,7 @@ test('returned chunks of urgent traffic count by the messages that are sent, not
   const urgent = await acceptMany(TRANSACT)
   // Thirty chunks, so that another one always waits while some are being sent, also on a slow machine.
   await db.sql`
-    insert into leases (company_id, lane_id, first_seq, next_seq, until)
+    insert into leases (company_id, lane_id, first_seq, next_seq, claimed_until)
     select company_id, lane_id, first, first + 50, '-infinity' from lanes, generate_series(0, 1450, 50) first
     where company_id = ${fresh.companyId} and priority = ${TRANSACT}`
   await db.sql`update lanes set cursor = tail where company_id = ${fresh.companyId} and priority = ${TRANSACT}`
@@ -152,7 +152,7 @@ test('returned chunks of urgent traffic count by the messages that are sent, not
   const all = [...promo, ...urgent]
   const outbox = await eventually(async () => {
     const rows = await db.sql<{ uuid: string }[]>`
-        select uuid from simulator_messages where uuid = any(${all}::uuid[]) order by simulator_id limit 900`
+        select message_uuid as uuid from simulator_messages where message_uuid = any(${all}::uuid[]) order by simulator_id limit 900`
     expect(rows).toHaveLength(900)
     return rows
   })

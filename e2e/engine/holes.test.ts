@@ -140,7 +140,7 @@ describe('stop', () => {
     const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(100))
     await start(db.sql, world, dispatchId)
     await db.sql`
-      insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, until)
+      insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
       select company_id, lane_id, 0, 25, gen_random_uuid(), gen_random_uuid(), now() from lanes
       where dispatch_id = ${dispatchId}`
     await db.sql`update lanes set cursor = 25 where dispatch_id = ${dispatchId}`
@@ -207,7 +207,8 @@ describe('results of the channel:', () => {
     // The engine itself returns the failed chunk. No lease runs out in this test.
     let expired = 0
     await eventually(async () => {
-      expired += (await db.sql`select from leases where worker is not null and until < clock_timestamp()`).length
+      expired += (await db.sql`select from leases where worker is not null and claimed_until < clock_timestamp()`)
+        .length
       expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 40 })
     })
     expect(expired).toBe(0)
@@ -269,7 +270,7 @@ describe('results of the channel:', () => {
       expect(await db.sql`select from leases where company_id = ${world.companyId}`).toHaveLength(0),
     )
     const rows = await db.sql`select lane_id from deadlines where company_id = ${world.companyId}`
-    const lanes = new Set(rows.map(({ lane_id }) => lane_id))
+    const lanes = new Set(rows.map(({ laneId }) => laneId))
     // One deadline after the first messages were sent, and one after all were sent.
     expect(rows.length).toBeLessThanOrEqual(2 * lanes.size)
     const [uncovered] = await db.sql`
@@ -403,7 +404,7 @@ describe('while a chunk is being sent,', () => {
       await eventually(() => expect(handedOf(late)).toHaveLength(1))
     })
     const untilOf = async () =>
-      (await db.sql`select until as at from leases where company_id = ${late.companyId}`)[0]!.at.getTime()
+      (await db.sql`select claimed_until as at from leases where company_id = ${late.companyId}`)[0]!.at.getTime()
     const before = await untilOf()
     await eventually(async () => expect(await untilOf()).toBeGreaterThan(before)) // the next renewal, so the first one has ended
     for (const { gate } of gates) gate.resolve()

@@ -60,11 +60,11 @@ async function accept(options: SingleOptions, destination = '79160000001'): Prom
   return outcome!.uuid
 }
 
-const rowOf = async (uuid: string) => (await db.sql`select * from messages where uuid = ${uuid}`)[0]!
+const rowOf = async (uuid: string) => (await db.sql`select * from messages where message_uuid = ${uuid}`)[0]!
 const isStatus = (uuid: string, status: string, errorCode: number | null = null) =>
   eventually(async () => {
     const row = await rowOf(uuid)
-    expect({ status: row.status, errorCode: row.error_code }).toEqual({ status, errorCode })
+    expect({ status: row.status, errorCode: row.errorCode }).toEqual({ status, errorCode })
   })
 
 const mts = () => world.senders.find(({ brand }) => brand === 'MTS')!

@@ -23,9 +23,9 @@ const WINDOW = 3 * 1000 + 6000
 /** Messages that the operator got and that we have not recorded. Only these may be sent again. */
 async function unrecorded(dispatchId: number, since: number) {
   const [row] = await db.sql<{ count: number; last: number }[]>`
-    select count(distinct s.uuid) filter (where m.status = 'CREATED') as count,
+    select count(distinct s.message_uuid) filter (where m.status = 'CREATED') as count,
       coalesce(max(s.simulator_id), ${since}) as last
-    from simulator_messages s join messages m on m.company_id = s.company_id and m.uuid = s.uuid
+    from simulator_messages s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
     where m.dispatch_id = ${dispatchId} and s.simulator_id > ${since}`
   return row!
 }
@@ -56,7 +56,7 @@ test('an engine that is killed twenty times loses no message, repeats at most it
     windows.push(window.count)
     last = window.last
     // The leases would run out after seconds. The test does not wait for that each time.
-    await db.sql`update leases set until = '-infinity' where worker is not null`
+    await db.sql`update leases set claimed_until = '-infinity' where worker is not null`
   }
   await anEngineProcess()
   const dispatch = await completed(db.sql, world, dispatchId)

@@ -89,7 +89,7 @@ test('receipts that are doubled, repeated or late change the status once, charge
 /** The receipts that came after the end of each message, as the page of the message shows them. */
 async function lateReceipts() {
   const messages = await db.sql<{ uuid: string; destination: string }[]>`
-    select uuid, destination from messages where company_id = ${world.companyId} order by position`
+    select message_uuid as uuid, destination from messages where company_id = ${world.companyId} order by dispatch_position`
   const told = async ({ uuid, destination }: { uuid: string; destination: string }) => {
     const { steps } = await lifeOfMessage(db.sql, [world.companyId], uuid, new Date())
     const late = steps[0]!.moments.flatMap(moment =>
@@ -131,7 +131,9 @@ test('a receipt finds its message, although the answer to the submission came mu
   await operator.feed().receipts([receipt('a'), receipt('b')])
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 1 })
 
-  const [message] = await db.sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId}`
+  const [message] = await db.sql<
+    { uuid: string }[]
+  >`select message_uuid as uuid from messages where dispatch_id = ${dispatchId}`
   const late = { companyId: world.companyId, uuid: message!.uuid, parts: 2 }
   await Promise.all([
     operator.feed().late!({ ...late, part: 0, providerId: 'a' }),
@@ -185,8 +187,8 @@ test('receipts with the number of the message end it, although its parts were se
   const operator = anOperator()
   const dispatchId = await aSentDispatch(operator, 1, 'Съешь же ещё этих мягких французских булок. '.repeat(2))
   await db.sql`
-    insert into submissions (gateway_id, provider_id, day, company_id, uuid, part, parts)
-    select gateway_id, provider_id, day + 1, company_id, uuid, part, parts from submissions
+    insert into submissions (gateway_id, provider_id, day, company_id, message_uuid, part, parts)
+    select gateway_id, provider_id, day + 1, company_id, message_uuid, part, parts from submissions
     where company_id = ${world.companyId} and part = 0`
   const named = (part: number) => ({ ...receipt(`${first}-${part}`), subscriber: first })
   await operator.feed().receipts([named(0), named(1)])
@@ -200,8 +202,8 @@ test('a message of several parts that was sent twice is delivered when every par
   const feed = operator.feed()
   // The ids that the same message got through the other engine.
   await db.sql`
-    insert into submissions (gateway_id, provider_id, day, company_id, uuid, part, parts)
-    select gateway_id, replace(provider_id, '-0', '-0-again'), day, company_id, uuid, part, parts from submissions
+    insert into submissions (gateway_id, provider_id, day, company_id, message_uuid, part, parts)
+    select gateway_id, replace(provider_id, '-0', '-0-again'), day, company_id, message_uuid, part, parts from submissions
     where company_id = ${world.companyId}`
   round = 1
   await feed.receipts([receipt(`${first}-0-0`), receipt(`${first}-0-again-0-again`)])
@@ -214,9 +216,11 @@ test('a message of several parts that was sent twice is delivered when every par
 test('an id that the operator reuses belongs to the newest message without a final status', async () => {
   const operator = anOperator(() => 'id-0')
   const dispatchId = await aSentDispatch(operator, 2)
-  const uuids = await db.sql`select uuid from messages where dispatch_id = ${dispatchId} order by uuid`
+  const uuids =
+    await db.sql`select message_uuid as uuid from messages where dispatch_id = ${dispatchId} order by message_uuid`
   await operator.feed().receipts([receipt('id-0')])
-  const delivered = () => db.sql`select uuid from messages where dispatch_id = ${dispatchId} and status = 'DELIVERED'`
+  const delivered = () =>
+    db.sql`select message_uuid as uuid from messages where dispatch_id = ${dispatchId} and status = 'DELIVERED'`
   expect(await delivered()).toEqual([uuids[1]])
   await operator.feed().receipts([receipt('id-0')])
   expect(await delivered()).toHaveLength(2)
@@ -265,7 +269,7 @@ test('a message that an engine recorded late ends after its own lifetime', async
   clock.set(after(25.5))
   await eventually(async () => {
     const [deadline] = await db.sql`select due_at from deadlines`
-    expect(deadline!.due_at.toISOString()).toBe(after(26))
+    expect(deadline!.dueAt.toISOString()).toBe(after(26))
   })
   clock.set(after(26.1))
   await completed(db.sql, world, dispatchId)

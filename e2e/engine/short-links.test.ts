@@ -93,10 +93,10 @@ test('the variables of a template have short links, with the same code for the s
 async function aTemplate(pattern: string) {
   const template = {
     channelType: 'WHATSAPP',
-    templateType: 'SERVICE',
+    trafficType: 'SERVICE',
     pattern,
-    dateFrom: new Date('2026-01-01T00:00:00Z'),
-    dateTo: null,
+    validFrom: new Date('2026-01-01T00:00:00Z'),
+    validTo: null,
     senderId: null,
     content: { name: 'cart', language: 'en' },
   } as NewTemplate
@@ -114,8 +114,8 @@ test('a free text is matched with a template as it was written, and the variable
     text: `Dear Anna, your cart: ${short}`,
     template: { templateId: 'cart:en', parameters: ['Anna', short] },
   })
-  const [row] = await db.sql`select template_id from messages where uuid = ${handed.uuid}`
-  expect(row!.template_id).toBe(templateId)
+  const [row] = await db.sql`select template_id from messages where message_uuid = ${handed.uuid}`
+  expect(row!.templateId).toBe(templateId)
 })
 
 test('a link that is part of the registered template stays as it is', async () => {

@@ -75,11 +75,11 @@ async function accept(...requests: MessageRequest[]): Promise<string[]> {
 
 const startOne = () => anEngine({ clock, callbacks: { allow: ['127.0.0.0/8'] } })
 
-const rowOf = async (uuid: string) => (await db.sql`select * from messages where uuid = ${uuid}`)[0]!
+const rowOf = async (uuid: string) => (await db.sql`select * from messages where message_uuid = ${uuid}`)[0]!
 const isStatus = (uuid: string, status: string, errorCode: number | null = null) =>
   eventually(async () => {
     const row = await rowOf(uuid)
-    expect({ status: row.status, errorCode: row.error_code }).toEqual({ status, errorCode })
+    expect({ status: row.status, errorCode: row.errorCode }).toEqual({ status, errorCode })
   })
 const eventsOf = (uuid: string) =>
   told.filter(event => event.message_uuid === uuid).map(({ callback_event, status }) => status ?? callback_event)
@@ -120,8 +120,8 @@ describe('a single message', () => {
     await startOne()
     const [uuid] = await accept(request({ senderName: 'sms_promo' }))
     await isStatus(uuid!, 'DELIVERED')
-    const [handed] = await db.sql`select sender_name from simulator_messages where uuid = ${uuid!}`
-    expect(handed!.sender_name).toBe('sms_promo')
+    const [handed] = await db.sql`select sender_name from simulator_messages where message_uuid = ${uuid!}`
+    expect(handed!.senderName).toBe('sms_promo')
   })
 
   test('is unsent 453 when its lifetime ends while it waits, and undelivered 7060 when it ends after sending', async () => {
@@ -179,9 +179,9 @@ describe('a single message', () => {
       expect(rows).toHaveLength(1)
       return rows
     })
-    expect(moscowTime(postponed!.due_at.getTime()).slice(11)).toBe(`${String(hour).padStart(2, '0')}:00:00`)
+    expect(moscowTime(postponed!.dueAt.getTime()).slice(11)).toBe(`${String(hour).padStart(2, '0')}:00:00`)
     expect((await rowOf(uuid!)).status).toBe('CREATED')
-    shiftMs = postponed!.due_at.getTime() - Date.now() + 1000
+    shiftMs = postponed!.dueAt.getTime() - Date.now() + 1000
     await isStatus(uuid!, 'DELIVERED')
     await expectBooksInOrder(db.sql, world)
   })
@@ -217,7 +217,7 @@ describe('a single message', () => {
     await eventually(() => expect(eventsOf(unread!)).toEqual(['sent', 'delivered', 'price']))
     shiftMs = 3601_000
     await eventually(() => expect(eventsOf(unread!)).toEqual(['sent', 'delivered', 'price', 'unread']))
-    expect((await rowOf(read!)).read_at).toEqual(expect.any(Date))
+    expect((await rowOf(read!)).readAt).toEqual(expect.any(Date))
   })
 })
 
@@ -232,22 +232,22 @@ describe('a stop request', () => {
       const outcomes = await stop(...uuids)
       await eventually(async () => {
         const open =
-          await db.sql`select from messages where uuid = any(${uuids}::uuid[]) and status in ('CREATED', 'SENT')`
+          await db.sql`select from messages where message_uuid = any(${uuids}::uuid[]) and status in ('CREATED', 'SENT')`
         expect(open).toHaveLength(0)
       })
       const stopped = outcomes.filter(({ outcome }) => outcome === 'stopped').map(({ uuid }) => uuid)
-      expect(await db.sql`select from simulator_messages where uuid = any(${stopped}::uuid[])`).toHaveLength(0)
+      expect(await db.sql`select from simulator_messages where message_uuid = any(${stopped}::uuid[])`).toHaveLength(0)
     }
     await expectBooksInOrder(db.sql, world)
   })
 
   test('for a leased message takes effect before the message is submitted', async () => {
     const [uuid] = await accept(request())
-    await db.sql`insert into stop_requests (company_id, uuid) values (${world.companyId}, ${uuid!})`
+    await db.sql`insert into stop_requests (company_id, message_uuid) values (${world.companyId}, ${uuid!})`
     await aGateway(db.sql, {})
     await startOne()
     await isStatus(uuid!, 'FAILED', 454)
-    expect(await db.sql`select from simulator_messages where uuid = ${uuid!}`).toHaveLength(0)
+    expect(await db.sql`select from simulator_messages where message_uuid = ${uuid!}`).toHaveLength(0)
     await expectBooksInOrder(db.sql, world)
   })
 
@@ -258,14 +258,14 @@ describe('a stop request', () => {
       { uuid: waiting, outcome: 'stopped' },
       { uuid: nobody, outcome: 'unknown' },
     ])
-    expect(await rowOf(waiting!)).toMatchObject({ status: 'FAILED', error_code: 454 })
+    expect(await rowOf(waiting!)).toMatchObject({ status: 'FAILED', errorCode: 454 })
     expect(await stop(waiting!)).toEqual([{ uuid: waiting, outcome: 'too late' }])
     await aGateway(db.sql, {})
     await startOne()
     const [sent] = await accept(request())
     await isStatus(sent!, 'DELIVERED')
     expect(await stop(sent!)).toEqual([{ uuid: sent, outcome: 'too late' }])
-    expect(await db.sql`select from simulator_messages where uuid = ${waiting!}`).toHaveLength(0)
+    expect(await db.sql`select from simulator_messages where message_uuid = ${waiting!}`).toHaveLength(0)
     await expectBooksInOrder(db.sql, world)
   })
 })
@@ -285,7 +285,7 @@ describe('a cascade', () => {
   }
 
   const stepsOf = (uuid: string) =>
-    db.sql`select uuid, cascade_step, channel_type, status from messages where cascade_uuid = ${uuid} order by cascade_step`
+    db.sql`select message_uuid as uuid, cascade_step, channel_type, status from messages where cascade_uuid = ${uuid} order by cascade_step`
 
   test('ends with the step that was delivered', async () => {
     await startOne()
@@ -304,7 +304,7 @@ describe('a cascade', () => {
     await startOne()
     const [uuid] = await accept(cascade(destination, 'not_delivered'))
     await eventually(async () => {
-      expect((await stepsOf(uuid!)).map(({ channel_type, status }) => [channel_type, status])).toEqual([
+      expect((await stepsOf(uuid!)).map(({ channelType, status }) => [channelType, status])).toEqual([
         ['VIBER', 'FAILED'],
         ['SMS', 'DELIVERED'],
       ])

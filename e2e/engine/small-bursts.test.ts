@@ -55,6 +55,6 @@ async function leasesSoFar(): Promise<number> {
 }
 
 const handedInOrder = () => db.sql<{ dispatchId: number }[]>`
-  select m.dispatch_id as "dispatchId"
-  from simulator_messages s join messages m using (company_id, uuid)
+  select m.dispatch_id
+  from simulator_messages s join messages m using (company_id, message_uuid)
   where s.company_id = ${world.companyId} order by s.simulator_id`

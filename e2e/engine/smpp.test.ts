@@ -374,8 +374,8 @@ test('a receipt for an unknown message is acknowledged and stored', async () => 
   await eventually(async () =>
     expect(await operator.send({ esm_class: 4, source_addr: '79161230001', short_message })).toBe(0),
   )
-  const kept = await db.sql`select status, error_code, raw_code from receipt_inbox where provider_id = '4711'`
-  expect(kept[0]).toEqual({ status: 'FAILED', error_code: 601, raw_code: '027' })
+  const kept = await db.sql`select status, error_code, operator_error from receipt_inbox where provider_id = '4711'`
+  expect(kept[0]).toEqual({ status: 'FAILED', errorCode: 601, operatorError: '027' })
   await db.sql`delete from receipt_inbox`
 })
 

@@ -31,7 +31,7 @@ test.each([false, true])(
     const rows = await db.sql`
     select right(destination, 4) as ending, concat_ws(' ', status, error_code) as fate,
       extract(epoch from final_at - sent_at)::double precision as seconds
-    from messages where dispatch_id = ${dispatchId} order by position`
+    from messages where dispatch_id = ${dispatchId} order by dispatch_position`
     expect(rows.map(({ ending, fate }) => `${ending} ${fate}`)).toEqual([
       '0001 DELIVERED',
       '0002 DELIVERED',

@@ -36,8 +36,8 @@ async function aCursedDispatch() {
   await start(db.sql, world, dispatchId)
   await db.sql`update lanes set open = false where dispatch_id = ${dispatchId}`
   const [first] = await db.sql<{ uuid: string; laneId: number }[]>`
-    select uuid, lane_id as "laneId" from messages where dispatch_id = ${dispatchId} order by lane_id, seq limit 1`
-  await db.sql`update messages set text = 'Cursed' where uuid = ${first!.uuid}`
+    select message_uuid as uuid, lane_id from messages where dispatch_id = ${dispatchId} order by lane_id, seq limit 1`
+  await db.sql`update messages set text = 'Cursed' where message_uuid = ${first!.uuid}`
   return { dispatchId, cursed: first! }
 }
 
@@ -59,7 +59,7 @@ describe('ranges whose lifetime is over', () => {
   }
 
   const deadlines = () => db.sql<{ laneId: number; dueAt: Date; until: string }[]>`
-    select lane_id as "laneId", due_at as "dueAt", until::text from deadlines where company_id = ${world.companyId}`
+    select lane_id, due_at, claimed_until::text from deadlines where company_id = ${world.companyId}`
 
   const aRecorder = () => new Recorder({ sql: db.sql, clock: () => new Date(), billingZone, log })
 
@@ -130,7 +130,7 @@ test('leases of a dead engine are returned although deadlines cannot be read', a
     insert into deadlines (company_id, lane_id, first_seq, next_seq, due_at)
     select company_id, lane_id, 0, tail, now() - interval '1 hour' from lanes where dispatch_id = ${dispatchId}`
   await db.sql`
-    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, until)
+    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
     select company_id, lane_id, 0, tail, ${randomUUID()}, ${randomUUID()}, now() - interval '1 minute' from lanes
     where dispatch_id = ${dispatchId} and tail > 0`
   await db.sql`create trigger refuse before update on deadlines for each row execute function refuse()`

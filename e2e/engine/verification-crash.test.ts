@@ -30,7 +30,7 @@ const numberOf = (n: number) => `7916${String(n).padStart(3, '0')}1234`
 const numbers = Array.from({ length: COUNT }, (_, n) => numberOf(n))
 
 const ofCompany = () => api.sql<{ uuid: string; destination: string }[]>`
-  select uuid, destination from messages where company_id = ${side.companyId} and sending_method = 'VERIFIER_API'`
+  select message_uuid as uuid, destination from messages where company_id = ${side.companyId} and sending_method = 'VERIFIER_API'`
 
 /** Every code is delivered, charged and confirmed once: in the rows, in the statistics and in the ledger. */
 async function expectEachOnce(count: number) {
@@ -56,7 +56,7 @@ async function expectEachOnce(count: number) {
     where company_id = ${side.companyId} group by what order by what`
   expect(counted).toEqual(['confirmed', 'delivered', 'sent'].map(what => ({ what, count })))
   const [money] = await api.sql`
-    select a.balance = -sum(m.final_price) as "isPaidOnce", a.reserved from accounts a join messages m using (company_id)
+    select a.balance = -sum(m.final_price) as is_paid_once, a.reserved from accounts a join messages m using (company_id)
     where a.company_id = ${side.companyId} and m.sending_method = 'VERIFIER_API' group by a.balance, a.reserved`
   expect(money).toEqual({ isPaidOnce: true, reserved: 0n })
   await expectBooksInOrder(api.sql, { companyId: side.companyId } as World)
@@ -88,7 +88,7 @@ function accountLocked<T>(work: () => Promise<T>): Promise<T> {
   return api.sql.begin(async sql => {
     await sql`select from accounts where company_id = ${side.companyId} for update`
     return work()
-  }) as Promise<T>
+  })
 }
 
 let server: ChildProcess | undefined

@@ -52,16 +52,16 @@ const bySmsThenVoice = { channels: ['SMS', 'VOICECODE'], fallbackSeconds: 60 } s
 
 const stepOf = async (uuid: string, step: number) => {
   const [row] = await api.sql`
-    select uuid, status, error_code as "errorCode", extract(epoch from expires_at - now())::int as "secondsLeft"
+    select message_uuid as uuid, status, error_code, extract(epoch from expires_at - now())::int as seconds_left
     from messages where company_id = ${side.companyId} and cascade_uuid = ${uuid} and cascade_step = ${step}`
   return row
 }
 
 /** Makes the timer of the step due. */
 async function stepEnds(uuid: string) {
-  const due = () => api.sql`select from message_timers where uuid = ${uuid} and kind = 'step'`
+  const due = () => api.sql`select from message_timers where message_uuid = ${uuid} and kind = 'step'`
   await eventually(async () => expect(await due()).toHaveLength(1))
-  await api.sql`update message_timers set due_at = now() where uuid = ${uuid} and kind = 'step'`
+  await api.sql`update message_timers set due_at = now() where message_uuid = ${uuid} and kind = 'step'`
   await eventually(async () => expect(await due()).toHaveLength(0))
 }
 
@@ -176,7 +176,7 @@ describe('an operator that quotes a code', () => {
    */
   async function waitingCode() {
     const uuid = await send(aNumber(WITHOUT_RECEIPT), { codeLength: 8 }, everyEvent)
-    const [row] = await api.sql<{ sealed: Buffer }[]>`select sealed from messages where uuid = ${uuid}`
+    const [row] = await api.sql<{ sealed: Buffer }[]>`select sealed from messages where message_uuid = ${uuid}`
     return { uuid, code: codeIn(new CodeBox(secret).open(row!.sealed).text) }
   }
 
@@ -192,7 +192,7 @@ describe('an operator that quotes a code', () => {
       await record({ uuid, sentAt: at })
       await record({ uuid, final: { ...end, status: 'FAILED' } })
     }
-    const [row] = await api.sql`select operator_error as error from messages where uuid = ${uuid}`
+    const [row] = await api.sql`select operator_error as error from messages where message_uuid = ${uuid}`
     expect(row).toEqual({ error: 'rejected "Your code: ****" (error 17)' })
     await expectNowhere(uuid, code)
   })

@@ -27,7 +27,8 @@ async function accept(destination: string, given: { sendAt?: Date; expiresAt?: D
 }
 
 async function statusOf(uuid: string): Promise<string> {
-  const [row] = await db.sql`select status from messages where company_id = ${world.companyId} and uuid = ${uuid}`
+  const [row] =
+    await db.sql`select status from messages where company_id = ${world.companyId} and message_uuid = ${uuid}`
   return row!.status
 }
 
@@ -61,7 +62,7 @@ test('engines whose clocks are far ahead or behind send, charge, expire and dele
 
   expect(await statusOf(unreported)).toBe('SENT')
   expect(await statusOf(scheduled)).toBe('CREATED')
-  expect(await db.sql`select from simulator_messages where uuid = ${scheduled}`).toHaveLength(0)
+  expect(await db.sql`select from simulator_messages where message_uuid = ${scheduled}`).toHaveLength(0)
   expect(await feesCharged()).toBe(1)
   expect(await db.sql`select from partner_tokens where partner_id = ${world.partner.partnerId}`).not.toHaveLength(0)
 })

@@ -45,6 +45,11 @@ export class AppError extends Error {
     this.retryAfterSeconds = retryAfterSeconds
     this.limit = limit
   }
+
+  /** The same refusal with another name of its field. */
+  withField(field: string): AppError {
+    return new AppError(this.kind, this.reason, { ...this, field })
+  }
 }
 
 export const invalid = (reason: string) => new AppError('invalid', reason)

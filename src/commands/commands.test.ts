@@ -689,7 +689,7 @@ describe('beside a running service', () => {
     try {
       await sql`select ensure_message_month('2020-02-01')`
       await sql`
-        insert into messages (company_id, uuid, price, final_price, status, parts, brand_id, destination)
+        insert into messages (company_id, message_uuid, price, final_price, status, parts, brand_id, destination)
         values (1, uuid7_floor('2020-02-10T00:00:00Z'), 0, 0, 'FAILED', 0, 0, 'no number')`
       const of = async (month: string) =>
         (await answerOf(['month', 'list'], env)).find((one: { month: string }) => one.month === month)

@@ -417,7 +417,9 @@ describe('a subscriber who writes', () => {
     expect(await write('Stop it, please', '79160000021')).toMatchObject({ channel: 'SMS', from: '79160000021' })
     await write(' стоп\n', '8 916 000-00-22')
     await eventually(async () => {
-      expect(await sql`select company_id, msisdn from blacklist`).toEqual([{ company_id: 1, msisdn: '79160000022' }])
+      expect(await sql`select company_id, destination from blacklist`).toEqual([
+        { companyId: 1, destination: '79160000022' },
+      ])
       expect(await sql`select from simulator_inbound`).toHaveLength(0)
     })
   })

@@ -17,7 +17,7 @@ export async function recorded<T>(sql: Pool, work: (sql: Pool, record: Record) =
     })
     if (!isRecorded) throw new Error('the command recorded no change')
     return result
-  }) as Promise<T>
+  })
 }
 
 /** The system user at the command line; with sudo, the user that called it. */

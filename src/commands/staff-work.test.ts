@@ -208,7 +208,7 @@ describe('messages', () => {
     expect(shown).toMatch(/^Text +Hello\\u001b\[31m, Anna$/m)
 
     const callbackUrl = 'https://user:hush@client.example/hook'
-    await db.sql`update messages set callback_url = ${callbackUrl} where uuid = ${messageUuid}`
+    await db.sql`update messages set callback_url = ${callbackUrl} where message_uuid = ${messageUuid}`
     const masked = await printed('message', 'show', messageUuid, ...company)
     expect(masked).toMatch(/^Callbacks +https:\/\/user:\*\*\*@client\.example\/hook$/m)
   })

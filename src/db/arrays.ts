@@ -27,7 +27,8 @@ type Options = {
 
 /**
  * Registers the array types at a pool. Otherwise the driver reads them from the server on every new connection. If this
- * connection is lost meanwhile, the process ends, because the driver does not handle the rejected promise.
+ * connection is lost meanwhile, the process ends, because the driver does not handle the rejected promise:
+ * https://github.com/porsager/postgres/issues/1192 (open in version 3.4.9).
  */
 export function knowArrays(options: postgres.ParsedOptions): void {
   const { parsers, serializers, shared } = options as unknown as Options

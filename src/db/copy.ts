@@ -15,8 +15,8 @@ type CopyQuery = {
  * Each piece waits for the socket before the next one is produced, so memory does not grow with the number of rows.
  *
  * The driver returns the stream and does not report later errors of the query to it: when the server refuses a row
- * after the last write, `end()` waits for ever. The query object is still settled, so this function waits for the
- * query.
+ * after the last write, `end()` waits for ever: https://github.com/porsager/postgres/issues/1173 (open in version
+ * 3.4.9). The query object is still settled, so this function waits for the query.
  */
 export async function copyInto(
   sql: Transaction,
@@ -38,8 +38,7 @@ export async function copyInto(
       if (stream.write(rows)) return
       await Promise.race([once(stream, 'drain'), done])
       // A fast server drains within the same turn of the event loop. Without a new turn, other requests and the error
-      // of
-      // the server would wait until the end of the COPY.
+      // of the server would wait until the end of the COPY.
       await nextTurn()
     })
     if (refusal) throw refusal

@@ -40,7 +40,7 @@ beforeAll(async () => {
   dispatchId = await aDispatch(2)
   await aDispatch(0)
   const [found] = await sql<(typeof message)[]>`
-    select uuid, external_id as "externalId", destination from messages
+    select message_uuid as uuid, external_id, destination from messages
     where company_id = ${companyId} and external_id = ${`order-${companyId}-2`}`
   message = found!
   await sql`vacuum analyze`
@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 /** The n-th is of `n % (months + 1)` months ago; every one has an id of the client's own. */
 const singles = (company: number, count: number) => db.sql`
-  insert into messages (company_id, uuid, price, status, parts, brand_id, destination, text, channel_type, sender_name,
+  insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, text, channel_type, sender_name,
     external_id, options)
   select ${company}, ${keyOf(db.sql`n % ${MONTHS_BACK + 1}::int`)}, 2.5, 'DELIVERED', 1, 1,
     (79160000000 + n / ${PER_DESTINATION}::int)::text, 'Ваш заказ готов', 'SMS', 'sms_promo',
@@ -66,13 +66,13 @@ async function aDispatch(monthsBack: number): Promise<number> {
     insert into dispatch_ids (company_id) values (${companyId}) returning dispatch_id as id`
   const { id } = made!
   await sql`
-    insert into messages (company_id, uuid, dispatch_id, position, price, status, parts, brand_id, destination, text)
+    insert into messages (company_id, message_uuid, dispatch_id, dispatch_position, price, status, parts, brand_id, destination, text)
     select ${companyId}, ${keyOf(sql`${monthsBack}::int`)}, ${id}, n, 2.5, 'DELIVERED', 1, 1, (79030000000 + n)::text, 'Осень'
     from generate_series(0, ${DISPATCH_SIZE - 1}::int) n`
   await sql`
     insert into dispatches (company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids, first_uuid,
       last_uuid, message_count, status)
-    select ${companyId}, ${id}, 'Осень', 'SMS', 'PROMO', 'Осень', '{}', min(uuid::text)::uuid, max(uuid::text)::uuid,
+    select ${companyId}, ${id}, 'Осень', 'SMS', 'PROMO', 'Осень', '{}', min(message_uuid::text)::uuid, max(message_uuid::text)::uuid,
       ${DISPATCH_SIZE}, 'COMPLETED'
     from messages where company_id = ${companyId} and dispatch_id = ${id}`
   return id
@@ -101,9 +101,9 @@ describe.each(planModes)('%s', mode => {
   }
 
   const BY_KEY = 'pkey'
-  const BY_EXTERNAL_ID = 'company_id_external_id_uuid_idx'
-  const BY_DESTINATION = 'destination_company_id_uuid_idx'
-  const BY_POSITION = 'company_id_dispatch_id_position_idx'
+  const BY_EXTERNAL_ID = 'company_id_external_id_message_uuid_idx'
+  const BY_DESTINATION = 'destination_company_id_message_uuid_idx'
+  const BY_POSITION = 'company_id_dispatch_id_dispatch_position_idx'
 
   test('by message_uuid the key is looked up in its month alone, and the ids of clients by their index', async () => {
     const reads = await readsOf(search({ messageIds: [message.uuid] }))
@@ -150,7 +150,10 @@ describe.each(planModes)('%s', mode => {
   }
 
   test('keys of a shared statement are looked up each in its month alone', async () => {
-    const reads = await readsOf(lookUp({ messageIds: [message.uuid] }, { messageIds: [message.uuid] }), /m"."uuid" = q/)
+    const reads = await readsOf(
+      lookUp({ messageIds: [message.uuid] }, { messageIds: [message.uuid] }),
+      /m"."message_uuid" = q/,
+    )
     expectIndex(reads, BY_KEY)
     expect(tablesRead(reads)).toEqual([monthBack(2)])
     expect(rowsRead(reads)).toBe(2)
@@ -208,7 +211,7 @@ describe('the box of the cabinet', () => {
   }
   const justAfterNewest = async () => {
     const [newest] = await db.sql<{ uuid: string }[]>`
-      select uuid from messages where company_id = ${companyId} order by uuid desc limit 1`
+      select message_uuid as uuid from messages where company_id = ${companyId} order by message_uuid desc limit 1`
     return new Date(timeOfUuid7(newest!.uuid).getTime() + 1)
   }
 

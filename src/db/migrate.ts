@@ -101,7 +101,7 @@ async function createVersionTables(sql: Sql) {
 
 async function refuseNewerSchema(sql: Sql, ours: number) {
   const [row] = await sql<{ minimumVersion: number }[]>`
-    select minimum_version as "minimumVersion" from schema_compatibility where minimum_version > ${ours}`
+    select minimum_version from schema_compatibility where minimum_version > ${ours}`
   if (!row) return
   throw new UsageError(
     `The database needs a program of schema version ${row.minimumVersion} or newer; this one is ${ours}. Update tidings.`,

@@ -66,9 +66,9 @@ async function manyNeighbours() {
   await sql`insert into sender_ids (company_id) select 1 + n % 3000 from generate_series(1, ${SIZE}) n`
   await sql`
     insert into senders (
-      company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, date_from, status, date_to)
+      company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, valid_from, status, valid_to)
     select company_id, sender_id, 'LUTIK', 'SMS', 'COMMON', 'MTS', 'RU', '2026-01-01',
-      (case when sender_id % 500 = 0 then 'PRE_REVIEW' else 'APPROVED' end)::sender_status,
+      (case when sender_id % 500 = 0 then 'PRE_REVIEW' else 'APPROVED' end)::review_status,
       case when sender_id % 300 = 0 then timestamptz '2099-01-01' end
     from sender_ids`
   await sql`insert into dispatch_ids (company_id) select 1 + n % 300 from generate_series(1, ${SIZE}) n`
@@ -84,7 +84,7 @@ async function manyNeighbours() {
     insert into partner_tokens (token_hash, partner_id, expires_at)
     select sha256(n::text::bytea), ${partner.partnerId}, '2099-01-01' from generate_series(1, ${SIZE}) n`
   await sql`
-    insert into blacklist (company_id, msisdn)
+    insert into blacklist (company_id, destination)
     select 1 + n % 30, (79160000000 + n)::text from generate_series(1, ${SIZE}) n`
 }
 
@@ -109,13 +109,13 @@ async function aLargeDispatch(): Promise<number> {
 
 /** Moves the dispatch into the past: its first half to one month, its second half to another. */
 async function moveBack(dispatchId: number, first: number, second: number) {
-  const back = db.sql`make_interval(months => case when position < ${SIZE / 2} then ${first}::int else ${second}::int end)`
+  const back = db.sql`make_interval(months => case when dispatch_position < ${SIZE / 2} then ${first}::int else ${second}::int end)`
   await db.sql`
-    update messages set uuid = overlay(uuid::text placing left(uuid7_floor(now() - ${back})::text, 13) from 1)::uuid
+    update messages set message_uuid = overlay(message_uuid::text placing left(uuid7_floor(now() - ${back})::text, 13) from 1)::uuid
     where company_id = ${companyId} and dispatch_id = ${dispatchId}`
   await db.sql`
     update dispatches set (first_uuid, last_uuid) = (
-      select min(uuid::text)::uuid, max(uuid::text)::uuid from messages m
+      select min(message_uuid::text)::uuid, max(message_uuid::text)::uuid from messages m
       where m.company_id = dispatches.company_id and m.dispatch_id = dispatches.dispatch_id)
     where company_id = ${companyId} and dispatch_id = ${dispatchId}`
 }
@@ -136,7 +136,7 @@ describe.each(planModes)('%s', mode => {
       const ofMessages = reads.filter(read => read.table.startsWith('messages'))
       expect([...new Set(ofMessages.map(read => read.table))].sort()).toEqual([...months].sort())
       for (const { index } of ofMessages)
-        expect(index).toMatch(/^messages_\d{4}_\d\d_company_id_dispatch_id_position_idx$/)
+        expect(index).toMatch(/^messages_\d{4}_\d\d_company_id_dispatch_id_dispatch_position_idx$/)
     }
 
     test('a page of messages reads only the messages that it shows, in the months of the dispatch', async () => {
@@ -218,7 +218,7 @@ describe.each(planModes)('%s', mode => {
     const now = new Date()
 
     test('are found by leaps over the index, for any number of lanes of a company', async () => {
-      const reads = await readsOf(sql => queuesWithWork(sql, 3, now), /"isReady"/)
+      const reads = await readsOf(sql => queuesWithWork(sql, 3, now), /as is_ready/)
       expect(reads).toEqual([{ table: 'lanes', index: 'lanes_ready', rows: 500 }])
       expect(await queuesWithWork(db.sql, 3, now)).toEqual([{ companyId: crowdedId, channelType: 'VK' }])
     })

@@ -34,7 +34,7 @@ test('every table has a comment', async () => {
 
 test('the partitions of messages, which depend on the date, are not in it', async () => {
   const dump = await dumpSchema(db.sql)
-  expect(dump).toMatch(/^create table messages \((?:\n {2}.*)+\n\) partition by RANGE \(uuid\);$/m)
+  expect(dump).toMatch(/^create table messages \((?:\n {2}.*)+\n\) partition by RANGE \(message_uuid\);$/m)
   expect(dump).not.toMatch(/messages_\d{4}_\d\d/)
 })
 
@@ -57,8 +57,8 @@ test.each([
   ],
   [
     'a check',
-    'alter table blacklist add constraint short check (length(msisdn) < 20)',
-    'constraint short CHECK ((length(msisdn) < 20))',
+    'alter table blacklist add constraint short check (length(destination) < 20)',
+    'constraint short CHECK ((length(destination) < 20))',
   ],
   [
     'an index',

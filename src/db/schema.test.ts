@@ -66,9 +66,9 @@ async function readTables(): Promise<Table[]> {
   return db.sql<Table[]>`
     select c.relname as name,
       exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'company_id') as tenant,
-      coalesce((select ${keyColumns()} from pg_index i where i.indrelid = c.oid and i.indisprimary), '{}') as "primaryKey",
+      coalesce((select ${keyColumns()} from pg_index i where i.indrelid = c.oid and i.indisprimary), '{}') as primary_key,
       coalesce((select json_agg(${keyColumns()}) from pg_index i where i.indrelid = c.oid and i.indisunique), '[]')
-        as "uniqueKeys"
+        as unique_keys
     from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
     order by c.relname`
@@ -88,12 +88,14 @@ describe('keys', () => {
     expect(tables.find(table => table.name === 'blacklist')).toEqual({
       name: 'blacklist',
       tenant: true,
-      primaryKey: ['company_id', 'msisdn'],
-      uniqueKeys: [['company_id', 'msisdn']],
+      primaryKey: ['company_id', 'destination'],
+      uniqueKeys: [['company_id', 'destination']],
     })
     expect(tables.find(table => table.name === 'lanes')!.uniqueKeys).toHaveLength(2)
     expect(tables.find(table => table.name === 'companies')).toMatchObject({ primaryKey: ['company_id'] })
-    expect(tables.find(table => table.name === 'messages')).toMatchObject({ primaryKey: ['company_id', 'uuid'] })
+    expect(tables.find(table => table.name === 'messages')).toMatchObject({
+      primaryKey: ['company_id', 'message_uuid'],
+    })
   })
 
   test('every table has a primary key', () => {
@@ -133,7 +135,7 @@ type Month = { name: string; from: string; to: string; isDefault: boolean }
 
 async function readMonths(): Promise<Month[]> {
   return db.sql<Month[]>`
-    select c.relname as name, bound like 'DEFAULT%' as "isDefault",
+    select c.relname as name, bound like 'DEFAULT%' as is_default,
       substring(bound from $$FROM [(]'([^']*)'$$) as "from", substring(bound from $$TO [(]'([^']*)'$$) as "to"
     from pg_inherits i join pg_class c on c.oid = i.inhrelid, pg_get_expr(c.relpartbound, c.oid) bound
     where i.inhparent = 'messages'::regclass order by c.relname`
@@ -158,14 +160,14 @@ const thisMonthAndThreeAhead = () =>
 
 function insertMessage(uuid: string) {
   return db.sql`
-    insert into messages (company_id, uuid, price, status, parts, brand_id, destination)
+    insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination)
     values (1, ${uuid}, 0, 'CREATED', 1, 1, '79160000001')`
 }
 
 describe('the months of messages', () => {
   test('messages are partitioned by range of their key', async () => {
     const [row] = await db.sql`select pg_get_partkeydef('messages'::regclass) as key`
-    expect(row!.key).toBe('RANGE (uuid)')
+    expect(row!.key).toBe('RANGE (message_uuid)')
   })
 
   test('this month and three ahead exist, as whole months in UTC without a gap and without a default partition', async () => {
@@ -185,7 +187,8 @@ describe('the months of messages', () => {
     const first = floorOfMonth(1)
     const last = uuid7(new Date(timeOfUuid7(first).getTime() - 1))
     for (const uuid of [first, last]) await insertMessage(uuid)
-    const rows = await db.sql`select uuid, tableoid::regclass::text as month from messages order by uuid`
+    const rows =
+      await db.sql`select message_uuid as uuid, tableoid::regclass::text as month from messages order by message_uuid`
     expect(rows).toEqual([
       { uuid: last, month: nameOf(floorOfMonth(0)) },
       { uuid: first, month: nameOf(first) },

@@ -9,9 +9,17 @@ import { guardTransactions } from './transaction.ts'
 type Types = { money: Money; bigint: number }
 
 /** A pool or a transaction. It is never optional, so that no statement runs outside its transaction by mistake. */
-export type Sql = postgres.Sql<Types> | postgres.TransactionSql<Types>
-export type Pool = postgres.Sql<Types>
+export type Sql = Pool | Transaction
 export type Transaction = postgres.TransactionSql<Types>
+
+/** The driver's own type of `begin` loses the type of the result when it is generic or a list. */
+export interface Pool
+  extends postgres.ISql<Types>,
+    Pick<postgres.Sql<Types>, 'end' | 'options' | 'listen' | 'reserve'> {
+  begin<T>(work: (sql: Transaction) => Promise<T>): Promise<T>
+  begin<T>(options: string, work: (sql: Transaction) => Promise<T>): Promise<T>
+}
+
 /** A part of a statement. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
@@ -46,6 +54,8 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
       money: { to: 1700, from: [1700], serialize: formatMoney, parse: money },
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
     },
+    // Columns in snake_case become properties in camelCase. Values of JSON columns keep their keys.
+    transform: { column: { from: postgres.toCamel } },
     socket: dialler.dial,
     fetch_types: false,
     backoff,
@@ -58,7 +68,10 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
   return guardTransactions(pool)
 }
 
-/** The driver never resolves a reservation that needs a new connection, unless it reads the array types. */
+/**
+ * The driver never resolves a reservation that needs a new connection, unless it reads the array types:
+ * https://github.com/porsager/postgres/issues/1219
+ */
 const refuseReserve: Pool['reserve'] = () => {
   throw new Error('no connection can be reserved: use a transaction, or a pool of one')
 }

@@ -71,10 +71,10 @@ describe.each(planModes)('%s', mode => {
   async function messages(count: number): Promise<string[]> {
     const made = uuid7Batch(new Date(), count)
     await db.sql`
-      insert into messages (company_id, uuid, price, status, parts, brand_id, destination, text, channel_type, sender_name,
+      insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, text, channel_type, sender_name,
         options)
-      select ${companyId}, uuid, 2.5, 'CREATED', 1, 1, (79160000000 + n)::text, 'Ваш заказ готов', 'SMS', 'sms_promo', '{}'
-      from unnest(${made}::uuid[]) with ordinality q (uuid, n)`
+      select ${companyId}, message_uuid, 2.5, 'CREATED', 1, 1, (79160000000 + n)::text, 'Ваш заказ готов', 'SMS', 'sms_promo', '{}'
+      from unnest(${made}::uuid[]) with ordinality q (message_uuid, n)`
     return made
   }
 })

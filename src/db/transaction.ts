@@ -7,9 +7,10 @@ type Begin = (options: string, work: Work) => Promise<unknown>
 type State = { lost: boolean }
 
 /**
- * Guards transactions against a bug of the driver. When the connection is lost inside a transaction, the driver still
- * sends the rollback and later statements of the transaction over the same connection object. By then the object has no
- * socket, or it belongs to another transaction.
+ * Guards transactions against a bug of the driver (https://github.com/porsager/postgres/issues/1216 and 1208, open in
+ * version 3.4.9). When the connection is lost inside a transaction, the driver still sends the rollback and later
+ * statements of the transaction over the same connection object. By then the object has no socket, or it belongs to
+ * another transaction.
  *
  * So after a lost connection this guard rejects all statements of the transaction, and the function of the transaction
  * never appears to end. The driver has already rejected the transaction, and has nothing to roll back.

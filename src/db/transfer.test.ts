@@ -45,7 +45,7 @@ beforeAll(async () => {
   await start(sql, world, dispatchId, new Date())
   await sql`select ensure_message_month('2020-02-01'), ensure_message_month('2020-03-01')`
   await sql`
-    insert into messages (company_id, uuid, price, final_price, status, parts, brand_id, destination)
+    insert into messages (company_id, message_uuid, price, final_price, status, parts, brand_id, destination)
     select ${world.companyId}, uuid7_floor(at::timestamptz), 0, 0, 'FAILED', 0, 0, 'no number'
     from unnest(array['2020-02-10', '2020-03-10']) at`
   await sql`alter table messages detach partition messages_2020_02`
@@ -238,7 +238,7 @@ test('verification codes in the outbox of the simulated operators are masked in 
   const { companyId } = await aWorld(sql)
   const [code, plain, gone] = uuid7Batch(new Date(), 3)
   await sql`
-    insert into messages (company_id, uuid, price, status, parts, brand_id, destination, text, sending_method)
+    insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, text, sending_method)
     values (${companyId}, ${code!}, 0, 'SENT', 1, 1, '79160000001', 'Your code: ******', 'VERIFIER_API'),
       (${companyId}, ${plain!}, 0, 'SENT', 1, 1, '79160000002', 'Call 271828', 'API')`
   await insertSimulated(sql, 1, randomUUID(), [

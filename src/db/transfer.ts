@@ -102,7 +102,7 @@ async function tablesIn(sql: Sql): Promise<Table[]> {
     select c.oid::int, quote_ident(c.relname) as name,
       array(select quote_ident(attname)::text from pg_attribute
         where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum) as columns,
-      c.relname ~ '^messages_[0-9]{4}_[0-9]{2}$' as "isDetached"
+      c.relname ~ '^messages_[0-9]{4}_[0-9]{2}$' as is_detached
     from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
       and c.relname not in ('schema_migrations', 'schema_compatibility')
@@ -140,11 +140,11 @@ function inOrderOf(references: Reference[], tables: Table[]): Table[] {
  */
 const outboxWithoutCodes = `(
   select s.*, case
-    when m.uuid is null then regexp_replace(s.text, '[0-9]', '*', 'g')
+    when m.message_uuid is null then regexp_replace(s.text, '[0-9]', '*', 'g')
     when m.sending_method like 'VERIFIER%' then m.text else s.text end as shown
   from simulator_messages s left join lateral (
-    select m.uuid, m.text, m.sending_method from messages m
-    where m.company_id = s.company_id and m.uuid = s.uuid limit 1) m on true) outbox`
+    select m.message_uuid, m.text, m.sending_method from messages m
+    where m.company_id = s.company_id and m.message_uuid = s.message_uuid limit 1) m on true) outbox`
 
 async function* copyOut(sql: Transaction, table: string, columns: string[]): AsyncGenerator<Buffer> {
   const isOutbox = table === 'simulator_messages'
@@ -188,7 +188,7 @@ export async function importDatabase(
   const { schemaVersion } = begin.meta
   await refuseUnfit(pool, begin.meta, secret)
   await migrate(pool, { upTo: schemaVersion })
-  const done = await pool.begin(sql => load(sql as Transaction, source, progress))
+  const done = await pool.begin(sql => load(sql, source, progress))
   await migrate(pool)
   await pool`analyze`
   return done as Transferred

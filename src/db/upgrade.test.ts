@@ -12,15 +12,15 @@ import { connect, type Pool } from './sql.ts'
 const baseline: Record<string, string> = {
   'partners-companies-and-people': 'b2288de00d407991296c88856bf72bb61ec5fa6277937897bee98b38df550614',
   'keys-and-requests': '9bfc239b612b92bf9c08f4136835ff8066cc4bf2178fc23b106fda381fbfebf6',
-  'senders-and-templates': '8741f1d46dc524bdfd1698dc0ee623d79b2ad071560e4dff069abe50baecee4c',
+  'senders-and-templates': '5c78c5fd88728f517a4f1cfc8e87b7e822e9217c6d9c4f40d3fa1d07b61fdef3',
   numbering: 'a9afec00e3f61849631d6a52896d282f6dd01d253ecb9e7e0451cf502234650c',
   prices: 'a2d8395622a0c7f078b4b9ad53af9b26339edab5bed71b975e7ce288de253bac',
-  'dispatches-and-messages': '19b85505aaaabb318eb8802f463242bfbe9ef65646d4ced72b8510890de4e3e5',
-  engine: 'bb0029f5e2e34215244b3864bfa3d68f77d826a279cc33af3d0e8d008ebf25ff',
-  'gateways-and-receipts': 'cc1be8654e25f775612601104fb01fd549fc5005840d4d54d75cd567edb57439',
+  'dispatches-and-messages': '80d275ce8b43f971bac9d3e145ef6c7bb8290d020b120945b03d3be8667ca029',
+  engine: '5246b5b6c59f5e76d4313db0f85f748d8aa2aeb070604058660a72809ff6de04',
+  'gateways-and-receipts': '2e99b04ec7f1ef0a6ba184b1cd11ee218bb8f0ff33889d7375644ac3df74820a',
   money: '22a85536158950f23e093ba5dfd6df64655525e825715abd539dd5564ab12807',
-  callbacks: '3f52d75be368188f33625d6f50f224ab35d18469d5bbd487dbbe66f416bc207c',
-  'inbound-and-subscribers': '583f711ee81f7d269e43770b36fbec5c7b31bbfcfd144368c0b4b2d6b8f60691',
+  callbacks: '6c61ab4c7429746a567eb80cc6bc1bc4ed88a268b29830432c357ea88447c68f',
+  'inbound-and-subscribers': 'a7d75b3bebd49f07daba79f208b7c6fbacea1e067b19a04df243a808ae0619a4',
   'short-links': 'e0aa3a2295f609207f26fc273e5ff671cf87cd0370b79ac190e205174389ffcd',
   verification: 'd23d1c3d234b7b4597af4f99391fce0a315ac8c1d3faee30a2c11da75a7824d0',
   'statistics-and-audit': '749635b824d7aefa53921c2f61becf7b5ba7dc17cf92bc0c08b381c4c8603b86',
@@ -61,9 +61,13 @@ describe('a database at the baseline, with rows in every table', () => {
   })
 
   test.each([
-    ['deletes a row', "delete from blacklist where msisdn = '79160000003'", 'blacklist: 1 of 2 rows changed'],
+    ['deletes a row', "delete from blacklist where destination = '79160000003'", 'blacklist: 1 of 2 rows changed'],
     ['changes a value', 'update accounts set balance = 0', 'accounts: 1 of 2 rows changed'],
-    ['adds a row', "insert into blacklist (company_id, msisdn) values (2, '79160000004')", 'blacklist: rows added: 1'],
+    [
+      'adds a row',
+      "insert into blacklist (company_id, destination) values (2, '79160000004')",
+      'blacklist: rows added: 1',
+    ],
     ['drops a column', 'alter table companies drop column budget', 'companies: columns gone: budget'],
     ['drops a table', 'drop table late_receipts', 'late_receipts: the table is gone'],
   ])('notices a migration that %s', async (_, text, change) => {

@@ -50,7 +50,7 @@ test('a cascade is kept as long as one of its later steps is in an attached mont
     insert into cascades (company_id, cascade_uuid, steps, next_step)
     select ${companyId}, unnest(${[first!, other!]}::uuid[]), '[]', 3`
   await db.sql`
-    insert into messages (company_id, uuid, status, parts, price, brand_id, destination, cascade_uuid, cascade_step)
+    insert into messages (company_id, message_uuid, status, parts, price, brand_id, destination, cascade_uuid, cascade_step)
     values (${companyId}, ${later!}, 'DELIVERED', 1, 0, 1, '79160000077', ${first!}, 2)`
   await forgetOldCascades(db.sql)
   expect(await db.sql`select cascade_uuid as uuid from cascades where company_id = ${companyId}`).toEqual([
@@ -93,7 +93,7 @@ test('idle empty lanes of unregistered sender names are deleted, and no other la
     where company_id = ${companyId} and sender_name is distinct from 'waiting'`
   await db.sql`update lanes set served_at = now() where company_id = ${companyId} and sender_name = 'recent'`
   await db.sql`
-    insert into leases (company_id, lane_id, first_seq, next_seq, until)
+    insert into leases (company_id, lane_id, first_seq, next_seq, claimed_until)
     select company_id, lane_id, 0, 1, '-infinity' from lanes where company_id = ${companyId} and sender_name = 'busy'`
   await db.sql`
     insert into deadlines (company_id, lane_id, first_seq, next_seq, due_at)

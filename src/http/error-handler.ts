@@ -4,6 +4,7 @@ import { AppError, type AppErrorKind } from '../base/errors.ts'
 import { tooLargeFor } from './bodies/body.ts'
 import { placeOf } from './server/request-log.ts'
 import { validationMessage } from './validation.ts'
+import { wireNameOf, withWireNames } from './wire-names.ts'
 
 type Answer = { status: number; code: number }
 
@@ -71,13 +72,10 @@ const textOfKind: Partial<Record<AppErrorKind, string>> = {
   search_too_wide: 'The search takes too long: narrow it by time_from and time_to, or by destination',
 }
 
-/** Fields that the APIs call otherwise than the domain. */
-const wireNames: Record<string, string> = { senderId: 'senderNameId' }
-
 function textOf({ kind, field, step, reason }: AppError): string {
   if (field === undefined) return textOfKind[kind] ?? reason
   const path = step === undefined ? '' : `cascade[${step}].`
-  return `${path}${wireNames[field] ?? field}: ${reason}`
+  return `${path}${wireNameOf(field)}: ${withWireNames(reason)}`
 }
 
 /** The client closed the connection during the request, so no answer can arrive. */

@@ -8,9 +8,9 @@ import { brands } from '../domain/numbering/brand.ts'
 import {
   commonTypes,
   type NewSender,
+  reviewStatuses,
   type Sender,
   type SenderChange,
-  senderStatuses,
 } from '../domain/senders/sender.ts'
 import { Answer, DateTime, Id, Nullable, OneOf } from './schemas.ts'
 
@@ -51,7 +51,7 @@ export const SenderAnswer = Answer({
   dateTo: Nullable(DateTime),
   commonType: OneOf(commonTypes),
   brand: OneOf(brands),
-  status: OneOf(senderStatuses),
+  status: OneOf(reviewStatuses),
   suspended: Type.Boolean(),
   suspendReason: Type.Optional(Type.String()),
   fee: Nullable(Type.Number()),
@@ -81,7 +81,7 @@ export function readNewSender({
     commonType,
     brand,
     countryCode,
-    dateFrom: timeOf(dateFrom),
+    validFrom: timeOf(dateFrom),
     description,
     documentIds,
   }
@@ -102,8 +102,8 @@ export const readSenderChange = ({
 }: Static<typeof SenderChangeBody>): SenderChange => ({
   ...(senderName === undefined ? {} : { senderName }),
   ...(commonType === undefined ? {} : { commonType }),
-  ...(dateFrom === undefined ? {} : { dateFrom: timeOf(dateFrom) }),
-  ...(dateTo === undefined ? {} : { dateTo: timeOf(dateTo) }),
+  ...(dateFrom === undefined ? {} : { validFrom: timeOf(dateFrom) }),
+  ...(dateTo === undefined ? {} : { validTo: timeOf(dateTo) }),
   ...(documentIds === undefined ? {} : { documentIds }),
 })
 
@@ -116,8 +116,8 @@ export const presentSender = (sender: Sender) => ({
   channelType: sender.channelType,
   counteragentName: sender.counteragentName,
   counteragentInn: sender.counteragentInn,
-  dateFrom: sender.dateFrom.toISOString(),
-  dateTo: sender.dateTo?.toISOString() ?? null,
+  dateFrom: sender.validFrom.toISOString(),
+  dateTo: sender.validTo?.toISOString() ?? null,
   commonType: sender.commonType,
   brand: sender.brand,
   status: sender.status,

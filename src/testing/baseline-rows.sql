@@ -35,13 +35,13 @@ insert into request_minutes values ('COMPANY', 1, date_trunc('minute', now()), 1
 -- Senders and templates
 insert into sender_ids (company_id) values (1), (1);
 insert into senders (company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, document_ids,
-  fee, status, suspended, suspend_reason, date_from) values
+  fee, status, suspended, suspend_reason, valid_from) values
   (1, 1, 'SPRING', 'SMS', 'PROMO', 'MTS', 'RU', '{c0ffee00-0000-4000-8000-000000000001}', 2500, 'APPROVED', false, null, now()),
   (1, 2, 'AUTUMN', 'SMS', 'COMMON', 'TELE2', 'RU', '{}', null, 'REJECTED', true, 'Asked by the partner', now());
 insert into sender_moves (company_id, sender_id, from_status, to_status, moved_by, comment, moved_at)
   values (1, 1, 'AWAITING', 'APPROVED', 'root', 'Fine', now());
 insert into template_ids (company_id) values (1);
-insert into templates (company_id, template_id, channel_type, template_type, pattern, sender_id, content, status, date_from)
+insert into templates (company_id, template_id, channel_type, traffic_type, pattern, sender_id, content, status, valid_from)
   values (1, 1, 'SMS', 'SERVICE', 'Your order %d is ready, %w', 1, null, 'APPROVED', now());
 insert into template_moves (company_id, template_id, from_status, to_status, moved_by, moved_at)
   values (1, 1, 'DRAFT', 'APPROVED', 'root', now());
@@ -62,7 +62,7 @@ insert into country_prices values ('KZ', null, 'RUB', now());
 
 -- Dispatches and messages
 insert into dispatch_ids (company_id) values (1), (1);
-insert into dispatches (company_id, dispatch_id, name, format, channel_type, traffic_type, text, sender_ids, start_at,
+insert into dispatches (company_id, dispatch_id, name, api, channel_type, traffic_type, text, sender_ids, start_at,
   offset_minutes, hours, days, callback_url, callback_events, status, message_count, first_uuid, last_uuid, tariff_ids,
   price_estimate, created_price, cascade, options, again_of) values
   (1, 1, 'Sale', 'partner', 'SMS', 'PROMO', 'Hello {name}', '{1}', now(), 180, '{9,21}', '{1,2,3}',
@@ -72,11 +72,11 @@ insert into dispatches (company_id, dispatch_id, name, format, channel_type, tra
     null, '{}', 0, 0, '[{"channelType": "SMS"}]', '{"ttl": 60}', 1);
 insert into dispatch_blocks (company_id, dispatch_id, block, created_messages, failed_messages, created_parts, unsent_messages)
   values (1, 1, 0, 1, 1, 2, 1);
-insert into messages (company_id, uuid, dispatch_id, position, lane_id, seq, sender_id, tariff_id, price, status, parts,
+insert into messages (company_id, message_uuid, dispatch_id, dispatch_position, lane_id, seq, sender_id, tariff_id, price, status, parts,
   brand_id, destination, text) values
   (1, uuid7_floor(now()), 1, 0, 1, 0, 1, 1, 7.5, 'CREATED', 2, 1, '79160000001', 'Hello Вера ✓'),
   (1, uuid7_floor(now() + interval '1 month'), 1, 1, null, null, null, null, 0, 'CREATED', 1, 0, '79160000002', 'Later');
-insert into messages (company_id, uuid, price, final_price, status, error_code, operator_error, parts, brand_id, destination,
+insert into messages (company_id, message_uuid, price, final_price, status, error_code, operator_error, parts, brand_id, destination,
   text, channel_type, sender_name, external_id, center_id, sending_method, traffic_type, template_id, content, options,
   callback_url, callback_events, send_at, expires_at, cascade_uuid, cascade_step, read_at, waits_until, sealed, key_id,
   sent_at, final_at)
@@ -89,7 +89,7 @@ insert into flashcall_results values (1, uuid7_floor(now()), 'WRONG_CODE', '1234
 -- The engine
 insert into lanes (company_id, dispatch_id, channel_type, sender_id, brand_id, priority, zone, tail, cursor, open, end_at, end_code)
   values (1, 1, 'SMS', 1, 1, 3, 'Europe/Moscow', 2, 1, true, now(), 450);
-insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, until)
+insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
   values (1, 1, 0, 1, '00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002', now());
 insert into deadlines (company_id, lane_id, first_seq, next_seq, due_at) values (1, 1, 0, 1, now());
 insert into message_timers values (1, uuid7_floor(now()), 'expire', now());
@@ -109,12 +109,12 @@ insert into gateway_bind_seekers values (1, '00000000-0000-4000-8000-00000000000
 insert into gateway_receipt_ids values (1, 'same', true);
 insert into gateway_answers values (1, '00000000-0000-4000-8000-000000000001', now(), 0, 1, now());
 insert into submissions values (1, 'A1', (now() at time zone 'UTC')::date, 1, uuid7_floor(now()), 1, 2);
-insert into receipt_inbox (gateway_id, provider_id, own_id, status, error_code, raw_code, happened_at)
+insert into receipt_inbox (gateway_id, provider_id, own_id, status, error_code, operator_error, happened_at)
   values (1, 'A2', 'own', 'FAILED', 451, '11', now());
 insert into late_receipts values (1, uuid7_floor(now()), 'DELIVERED', now());
-insert into simulator_messages (gateway_id, worker, company_id, uuid, sender_name, destination, channel_type, text)
+insert into simulator_messages (gateway_id, worker, company_id, message_uuid, sender_name, destination, channel_type, text)
   values (1, '00000000-0000-4000-8000-000000000001', 1, uuid7_floor(now()), 'SPRING', '79160000001', 'SMS', E'line\nbreak');
-insert into simulator_inbound (channel_type, sender_name, msisdn, text) values ('SMS', 'SPRING', '79160000001', 'STOP');
+insert into simulator_inbound (channel_type, sender_name, destination, text) values ('SMS', 'SPRING', '79160000001', 'STOP');
 
 -- Money
 insert into accounts values (1, 992.5, 7.5), (2, 0, 0);
@@ -135,17 +135,17 @@ insert into closed_months (company_id, month, dispatch_id, block, status, tariff
 insert into closed_recipients values (1, 1, '79160000009');
 
 -- Callbacks
-insert into callbacks (company_id, receiver, url, format, events, event_count, progress, held, happened_at, expires_at) values
+insert into callbacks (company_id, receiver, url, api, events, event_count, progress, held, happened_at, expires_at) values
   (1, 'https://spring.example', 'https://spring.example/hook', 'partner', '[{"a":  1},{}]', 2, B'10', array[uuid7_floor(now())],
     now(), now());
 insert into callback_attempts (company_id, callback_id, tried_events, delivered_events, status_code, answer, took_ms, attempted_at)
   values (1, 1, 2, 1, 503, 'busy', 12, now());
 insert into receivers values (1, 'https://spring.example', 3);
-insert into callback_tests (company_id, url, format, requested_at) values (1, 'https://spring.example/hook', 'messaging', now());
+insert into callback_tests (company_id, url, api, requested_at) values (1, 'https://spring.example/hook', 'messaging', now());
 
 -- Inbound messages and subscribers
 insert into inbound_rules (company_id, channel_type, sender_names, center_id) values (1, 'SMS', '{SPRING}', 1);
-insert into inbound_messages (company_id, uuid, gateway_id, provider_id, channel_type, sender_name, destination, text,
+insert into inbound_messages (company_id, message_uuid, gateway_id, provider_id, channel_type, sender_name, destination, text,
   center_id, rule_id, is_stop, received_at)
   values (1, uuid7_floor(now()), 1, 'in-1', 'SMS', 'SPRING', '79160000001', 'STOP', 1, 1, true, now());
 insert into inbound_stops values (1, 'in-1');

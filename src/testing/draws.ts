@@ -29,7 +29,7 @@ export async function drawsFrom(sql: Pool, limit: Limit): Promise<Drawn[]> {
   const { subject, perSecond, burst } = bucketOf(limit)
   const changes = await sql<Change[]>`
     select extract(epoch from filled_at)::double precision as at, tokens_before as before, tokens,
-      extract(epoch from filled_before)::double precision as "filledBefore"
+      extract(epoch from filled_before)::double precision as filled_before
     from bucket_changes where subject = ${subject} order by change_id`
   return changes.map(({ at, before, filledBefore, tokens }) => {
     const isGivenBack = at === filledBefore

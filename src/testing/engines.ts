@@ -133,8 +133,8 @@ export function completed(sql: Pool, world: World, dispatchId: number) {
 /** The messages of a dispatch that the simulated operators got: their number, and the number of submissions. */
 export async function handedOver(sql: Pool, dispatchId: number, senderId?: number) {
   const [row] = await sql<{ times: number; messages: number }[]>`
-    select count(*) as times, count(distinct s.uuid) as messages
-    from simulator_messages s join messages m on m.company_id = s.company_id and m.uuid = s.uuid
+    select count(*) as times, count(distinct s.message_uuid) as messages
+    from simulator_messages s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
     where m.dispatch_id = ${dispatchId} ${senderId ? sql`and m.sender_id = ${senderId}` : sql``}`
   return row!
 }

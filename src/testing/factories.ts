@@ -51,7 +51,7 @@ export function aSender(sql: Pool, companyId: number, given: Partial<NewSender> 
       commonType: 'COMMON',
       brand: 'MTS',
       countryCode: 'RU',
-      dateFrom: new Date('2026-01-01T00:00:00Z'),
+      validFrom: new Date('2026-01-01T00:00:00Z'),
       description: undefined,
       documentIds: [],
       ...given,

@@ -13,7 +13,7 @@ export async function manyLanes(sql: Pool, companyId: number, lanes: number, cha
     select ${companyId}, ${channelType}, 'name ' || n, 1, 3, 1, true from generate_series(1, ${lanes}::int) n`
   await sql`
     insert into messages (
-      company_id, uuid, lane_id, seq, price, status, parts, brand_id, destination, text, channel_type, sender_name,
+      company_id, message_uuid, lane_id, seq, price, status, parts, brand_id, destination, text, channel_type, sender_name,
       traffic_type)
     select company_id, overlay(gen_random_uuid()::text placing left(uuid7_floor(now())::text, 13) from 1)::uuid,
       lane_id, 0, 0, 'CREATED', 1, 1, '79163000077', 'Hello', channel_type, sender_name, 'PROMO'

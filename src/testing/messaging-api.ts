@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Pool } from '../db/sql.ts'
 import type { KeyType } from '../domain/keys/key.ts'
-import { createKey, type KeyOptions, type ShownKey } from '../domain/keys/keys.ts'
+import { createKey, type KeyOptions } from '../domain/keys/keys.ts'
 import { type Answer, type Call, type TestApp, useApp } from './api.ts'
 
 export type MessagingCall = Omit<Call, 'token'> & {
@@ -34,4 +34,4 @@ export function useMessagingApi({ trustedProxies = [] }: { trustedProxies?: stri
 
 /** A key of the company. Options that the test does not give have the defaults of `createKey`. */
 export const aKey = (sql: Pool, companyId: number, type: KeyType = 'MESSAGE', options: KeyOptions = {}) =>
-  sql.begin(tx => createKey(tx, companyId, type, options)) as Promise<ShownKey>
+  sql.begin(tx => createKey(tx, companyId, type, options))

@@ -56,7 +56,7 @@ async function planOf(sql: Pool, { text, parameters, types }: Statement, mode: P
     const [row] = await tx.unsafe(`explain (analyze, format json) execute hot${listOf(values)}`)
     await tx.unsafe('deallocate hot')
     return nodesOf(row!['QUERY PLAN'][0].Plan)
-  }) as Promise<Node[]>
+  })
 }
 
 const listOf = (words: string[]) => (words.length > 0 ? ` (${words.join(', ')})` : '')

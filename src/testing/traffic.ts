@@ -27,7 +27,7 @@ export async function aDispatchWithFates(sql: Pool, numbering: Numbering, world:
   await start(sql, world, dispatchId)
   const { gatewayId } = await aGateway(sql, { name: `MegaFon direct ${companyId}` })
   const rows = await sql<{ uuid: string }[]>`
-    select uuid from messages where dispatch_id = ${dispatchId} order by position`
+    select message_uuid as uuid from messages where dispatch_id = ${dispatchId} order by dispatch_position`
   const [delivered, undelivered, sent, sending] = rows.map(({ uuid }) => uuid) as [string, string, string, string]
   const now = new Date()
   const ids = (id: string) => ({ gatewayId, providerIds: [`${id}-1`, `${id}-2`] })

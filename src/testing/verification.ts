@@ -22,7 +22,7 @@ export async function codeGateways(sql: Pool, channels: readonly VerifierChannel
 }
 
 export const aVerifier = (sql: Pool, companyId: number, settings: Partial<VerifierSettings> = {}) =>
-  sql.begin(tx => createVerifier(tx, companyId, 'API', { settings })) as Promise<string>
+  sql.begin(tx => createVerifier(tx, companyId, 'API', { settings }))
 
 /** The text that the simulated operator got. With a channel, the newest text of that channel. */
 export function handedText(sql: Pool, destination: string, channelType = 'SMS'): Promise<string> {

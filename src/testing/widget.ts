@@ -17,7 +17,7 @@ export const aWidget = (
       page: { origins: [SHOP], captcha: 'none', ...page },
       ...(settings ? { settings } : {}),
     }),
-  ) as Promise<string>
+  )
 
 export type Asking = { origin?: string | undefined; address?: string }
 

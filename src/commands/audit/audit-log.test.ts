@@ -69,10 +69,15 @@ async function aDispatch(): Promise<number> {
 }
 
 async function aTemplate(): Promise<number> {
-  const dateFrom = new Date('2026-01-01T00:00:00Z')
-  const wanted = { channelType: 'SMS', templateType: 'AUTHORIZE', senderId: approved, content: null } as const
+  const validFrom = new Date('2026-01-01T00:00:00Z')
+  const wanted = { channelType: 'SMS', trafficType: 'AUTHORIZE', senderId: approved, content: null } as const
   const { templateId } = await db.sql.begin(tx =>
-    createTemplate(tx, companyId, { ...wanted, pattern: `Hello ${Math.random()}`, dateFrom, dateTo: null }, new Date()),
+    createTemplate(
+      tx,
+      companyId,
+      { ...wanted, pattern: `Hello ${Math.random()}`, validFrom, validTo: null },
+      new Date(),
+    ),
   )
   await db.sql`update templates set status = 'PRE_REVIEW' where template_id = ${templateId}`
   return templateId
@@ -266,7 +271,7 @@ async function aBlock(): Promise<string> {
 
 async function aCallback(): Promise<number> {
   const [row] = await db.sql`
-    insert into callbacks (company_id, receiver, url, format, events, event_count, status, happened_at, expires_at)
+    insert into callbacks (company_id, receiver, url, api, events, event_count, status, happened_at, expires_at)
     values (${companyId}, 'shop.example', 'https://shop.example', 'partner', '[]', 0, 'EXPIRED', now(), now())
     returning callback_id as id`
   return row!.id
@@ -284,7 +289,7 @@ describe('every command that changes something', () => {
     await run(...command.split(' '), ...given)
     const written = await db.sql`select what, actor_kind, actor, address from audit_entries where entry_id > ${last}`
     const { username } = userInfo()
-    expect(written).toMatchObject([{ what, actor_kind: 'OPERATOR', address: null }])
+    expect(written).toMatchObject([{ what, actorKind: 'OPERATOR', address: null }])
     expect(written[0]!.actor).toMatch(new RegExp(`\\b${username}$`))
   })
 

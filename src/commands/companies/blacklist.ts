@@ -56,8 +56,8 @@ export async function removeOne(call: Call) {
   })
 }
 
-const present = ({ msisdn, comment, createdAt }: BlacklistEntry) => ({
-  msisdn,
+const present = ({ destination, comment, createdAt }: BlacklistEntry) => ({
+  msisdn: destination,
   comment,
   createdAt: createdAt.toISOString(),
 })
@@ -65,5 +65,5 @@ const present = ({ msisdn, comment, createdAt }: BlacklistEntry) => ({
 const tableOf = (entries: BlacklistEntry[]) =>
   table(
     ['NUMBER', 'SINCE', 'COMMENT'],
-    entries.map(({ msisdn, comment, createdAt }) => [msisdn, createdAt.toISOString().slice(0, 10), comment]),
+    entries.map(({ destination, comment, createdAt }) => [destination, createdAt.toISOString().slice(0, 10), comment]),
   )

@@ -32,7 +32,7 @@ export async function createOne(call: Call) {
   const options = { ...(list === undefined ? {} : { addresses: list }), ...(center === undefined ? {} : { center }) }
   await withDatabase(call.config, async ({ sql }) => {
     const made = recorded(sql, async (tx, record) => {
-      const shown = (await tx.begin(inner => createKey(inner, companyId, type, options))) as ShownKey
+      const shown = await tx.begin(inner => createKey(inner, companyId, type, options))
       const after = fieldsOf(await keyWithId(tx, companyId, shown.keyId))
       await record({ what: 'key.created', ...subjectOf(companyId, shown.keyId), after })
       return shown

@@ -27,7 +27,7 @@ async function requestSender(sql: Transaction, companyId: number, now: Date) {
     brand: 'MTS',
     commonType: 'COMMON',
     countryCode: 'RU',
-    dateFrom: now,
+    validFrom: now,
     description: 'Отдел цветов «Ромашки» в нашей лавке: сообщаем покупателям, что букет готов.',
     documentIds: [document.id],
   })
@@ -37,12 +37,12 @@ async function requestSender(sql: Transaction, companyId: number, now: Date) {
 async function requestTemplate(sql: Transaction, companyId: number, now: Date) {
   const given = {
     channelType: 'SMS',
-    templateType: 'SERVICE',
+    trafficType: 'SERVICE',
     pattern: '%w, ваш букет %d собран. Ждём вас в «Ромашке» до 21:00.',
     senderId: null,
     content: null,
-    dateFrom: now,
-    dateTo: null,
+    validFrom: now,
+    validTo: null,
   } as const
   await submitTemplate(sql, await createTemplate(sql, companyId, given, now), now)
 }

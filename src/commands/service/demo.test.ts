@@ -38,7 +38,7 @@ describe('the people of the demo', () => {
     const demo = await makeDemo(db.sql, undefined, now)
     expect(demo).toMatchObject({ companyLogin: 'company', login: 'demo', staffLogin: 'staff' })
     expect(await whoEnters(demo.password!)).toEqual(logins)
-    const [owner] = await db.sql`select kind, role, company_id as "companyId" from people where login = 'company'`
+    const [owner] = await db.sql`select kind, role, company_id from people where login = 'company'`
     expect(owner).toEqual({ kind: 'COMPANY', role: 'owner', companyId: demo.companyId })
   })
 

@@ -136,7 +136,7 @@ async function makeSender(
     ...named,
     commonType: 'COMMON',
     countryCode: 'RU',
-    dateFrom: new Date('2020-01-01T00:00:00Z'),
+    validFrom: new Date('2020-01-01T00:00:00Z'),
     description: 'Made for the demo',
     documentIds: [],
   })

@@ -32,7 +32,7 @@ export async function createOne(call: Call) {
   const options = { ...nameOf(call), settings: withChannels(settingsOf(call)) }
   await withDatabase(call.config, async ({ sql }) => {
     const made = recorded(sql, async (tx, record) => {
-      const verifierId = (await tx.begin(inner => createVerifier(inner, companyId, 'API', options))) as string
+      const verifierId = await tx.begin(inner => createVerifier(inner, companyId, 'API', options))
       const created = await requireAnyVerifier(tx, 'API', verifierId)
       await record({ what: 'verifier.created', ...subjectOf(created), after: fieldsOf(created) })
       return verifierId

@@ -32,7 +32,7 @@ export async function createOne(call: Call) {
   await withDatabase(call.config, async ({ sql, secret }) => {
     const options = { ...nameOf(call), settings, ...pageChange(page, secret) }
     const made = recorded(sql, async (tx, record) => {
-      const verifierId = (await tx.begin(inner => createVerifier(inner, companyId, 'WIDGET', options))) as string
+      const verifierId = await tx.begin(inner => createVerifier(inner, companyId, 'WIDGET', options))
       const created = await requireWidget(tx, verifierId)
       await record({ what: 'widget.created', ...subjectOf(created), after: fieldsOf(created) })
       return verifierId

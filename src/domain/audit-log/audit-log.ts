@@ -22,7 +22,7 @@ export async function recordChange(sql: Transaction, actor: Actor, change: Chang
 
 /** Runs verbs that begin a transaction of their own, and the entries of what they change, in one transaction. */
 export const changeTogether = <T>(pool: Pool, work: (tx: Transaction, within: Pool) => Promise<T>): Promise<T> =>
-  pool.begin(tx => work(tx, asPool(tx))) as Promise<T>
+  pool.begin(tx => work(tx, asPool(tx)))
 
 /** The newest first; `next` is where the older ones begin. */
 export async function listEntries(

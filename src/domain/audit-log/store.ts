@@ -61,9 +61,9 @@ export type Filter = {
 export function selectEntries(sql: Sql, filter: Filter, limit: number) {
   const { companyId, partnerId, actor, actorKinds, what, subject, from, to, after } = filter
   return sql<Entry[]>`
-    select e.entry_id as "entryId", e.at, e.actor_kind as "actorKind", e.actor, e.person_id as "personId", e.address,
-      e.agent, e.request_id as "requestId", e.what, e.subject_kind as "subjectKind", e.subject_id as "subjectId",
-      e.subject_name as "subjectName", e.company_id as "companyId", c.name as "companyName", e.partner_id as "partnerId",
+    select e.entry_id, e.at, e.actor_kind, e.actor, e.person_id, e.address,
+      e.agent, e.request_id, e.what, e.subject_kind, e.subject_id,
+      e.subject_name, e.company_id, c.name as company_name, e.partner_id,
       e.before, e.after
     from (
       select * from audit_entries

@@ -38,7 +38,7 @@ type Relation = ReturnType<typeof nothing>
 /** Two relations side by side, each of (company_id, of, amount); an absent row counts as nothing. */
 const compare = (sql: Sql, what: string, expected: Relation, found: Relation): Promise<Difference[]> =>
   sql<Difference[]>`
-    select company_id as "companyId", ${what} as what, nullif(of, '') as of,
+    select company_id, ${what} as what, nullif(of, '') as of,
       coalesce(e.amount, 0)::text as expected, coalesce(f.amount, 0)::text as found
     from (${expected}) e (company_id, of, amount) full join (${found}) f (company_id, of, amount) using (company_id, of)
     where coalesce(e.amount, 0) <> coalesce(f.amount, 0)
@@ -150,7 +150,7 @@ const reserved: Check = (sql, companyId) =>
         join lanes l on l.company_id = d.company_id and l.dispatch_id = d.dispatch_id
         join leases e on e.company_id = l.company_id and e.lane_id = l.lane_id and e.worker is not null
         join messages m on m.company_id = l.company_id and m.lane_id = l.lane_id
-          and m.seq >= e.first_seq and m.seq < e.next_seq and m.uuid between d.first_uuid and d.last_uuid
+          and m.seq >= e.first_seq and m.seq < e.next_seq and m.message_uuid between d.first_uuid and d.last_uuid
         where d.status = 'STOPPED' and m.status = 'CREATED' and ${ofCompany(sql, 'd', companyId)}
         union all
         select company_id, amount from package_holds h where ${ofCompany(sql, 'h', companyId)}) holding

@@ -64,7 +64,7 @@ async function someBooks(): Promise<Books> {
   await tell(world, (await uuidsOf(world, started)).slice(0, 4), undefined)
   await tell(world, (await uuidsOf(world, started)).slice(4, 5), 'FAILED')
   const tariffs = await db.sql<{ tariffId: number }[]>`
-    select tariff_id as "tariffId" from tariffs where partner_id = ${world.partner.partnerId} order by tariff_id`
+    select tariff_id from tariffs where partner_id = ${world.partner.partnerId} order by tariff_id`
   return { ...world, done, started, stopped, scaled: tariffs[0]!.tariffId, mau: tariffs[1]!.tariffId }
 }
 
@@ -75,7 +75,7 @@ const numbersOf = (person: number) =>
 const uuidsOf = async ({ companyId }: World, dispatchId: number) =>
   (
     await db.sql<{ uuid: string }[]>`
-      select uuid from messages where company_id = ${companyId} and dispatch_id = ${dispatchId} order by position`
+      select message_uuid as uuid from messages where company_id = ${companyId} and dispatch_id = ${dispatchId} order by dispatch_position`
   ).map(({ uuid }) => uuid)
 
 const tell = ({ companyId }: World, uuids: string[], status: 'DELIVERED' | 'FAILED' | undefined) =>
@@ -137,7 +137,7 @@ const tamperings: Tampering[] = [
     'a final price',
     ({ companyId, done }) => db.sql`
       update messages set final_price = final_price - 0.5
-      where company_id = ${companyId} and dispatch_id = ${done} and position = 0`,
+      where company_id = ${companyId} and dispatch_id = ${done} and dispatch_position = 0`,
     ({ done }) => [{ what: 'charged for messages', of: `dispatch ${done}`, expected: '19.5000', found: '20.0000' }],
   ],
   [
@@ -298,7 +298,7 @@ test('a fee that was charged twice is found', async () => {
     await sql`update account_months set spent = spent + 25 where company_id = ${companyId}`
   })
   const [sender] = await db.sql<{ senderId: number }[]>`
-    select sender_id as "senderId" from ledger_entries where company_id = ${companyId} and kind = 'SENDER_FEE'`
+    select sender_id from ledger_entries where company_id = ${companyId} and kind = 'SENDER_FEE'`
   const of = `sender ${sender!.senderId}, month 2026-07`
   expect(await differencesOf(books)).toEqual([
     ...offInLinesAndShares('SENDER_FEE, month 2026-07', '50.0000', '25.0000'),

@@ -15,5 +15,5 @@ export async function verifyLedger(pool: Pool, { companyId }: { companyId?: numb
     const differences: Difference[] = []
     for (const check of store.checks) differences.push(...(await check(sql, companyId)))
     return differences
-  }) as Promise<Difference[]>
+  })
 }

@@ -9,11 +9,11 @@ export type { BlacklistEntry, BlacklistPlace, Source } from './entry.ts'
 export async function addToBlacklist(
   sql: Sql,
   companyId: number,
-  msisdn: string,
+  destination: string,
   comment: string | undefined,
   source: Source = 'STAFF',
 ) {
-  await store.upsertEntry(sql, companyId, msisdn, comment ?? null, source)
+  await store.upsertEntry(sql, companyId, destination, comment ?? null, source)
 }
 
 /** Adds many numbers, in digits; tells how many were new. Adding them again changes nothing. */
@@ -23,19 +23,19 @@ export async function importToBlacklist(sql: Sql, companyId: number, numbers: st
 }
 
 /** The entry of a number, locked until the transaction ends. */
-export async function findEntry(sql: Transaction, companyId: number, msisdn: string) {
-  const [entry] = await store.selectEntry(sql, companyId, msisdn)
+export async function findEntry(sql: Transaction, companyId: number, destination: string) {
+  const [entry] = await store.selectEntry(sql, companyId, destination)
   return entry
 }
 
 /** Says whether the number was on it. */
-export async function removeFromBlacklist(sql: Sql, companyId: number, msisdn: string): Promise<boolean> {
-  return (await takeOffBlacklist(sql, companyId, msisdn)) !== undefined
+export async function removeFromBlacklist(sql: Sql, companyId: number, destination: string): Promise<boolean> {
+  return (await takeOffBlacklist(sql, companyId, destination)) !== undefined
 }
 
 /** The same; gives what the entry was. */
-export async function takeOffBlacklist(sql: Sql, companyId: number, msisdn: string) {
-  const [removed] = await store.deleteEntry(sql, companyId, msisdn)
+export async function takeOffBlacklist(sql: Sql, companyId: number, destination: string) {
+  const [removed] = await store.deleteEntry(sql, companyId, destination)
   return removed
 }
 
@@ -71,7 +71,7 @@ export async function pageOfBlacklist(
   limit: number,
 ): Promise<BlacklistPage> {
   const found = beginning
-    ? await store.selectByNumber(sql, companyId, { ...rangeOf(beginning), after: after?.msisdn }, limit + 1)
+    ? await store.selectByNumber(sql, companyId, { ...rangeOf(beginning), after: after?.destination }, limit + 1)
     : await store.selectNewest(sql, companyId, limit + 1, after)
   const items = found.slice(0, limit)
   return { items, next: found.length > limit ? items.at(-1) : undefined }
@@ -91,7 +91,7 @@ export async function* everyEntry(sql: Sql, companyId: number): AsyncGenerator<B
     const page = await store.selectByNumber(sql, companyId, { from: '', after }, EXPORTED_AT_ONCE)
     if (page.length > 0) yield page
     if (page.length < EXPORTED_AT_ONCE) return
-    after = page.at(-1)!.msisdn
+    after = page.at(-1)!.destination
   }
 }
 
@@ -100,7 +100,7 @@ export async function blacklistedAmong(sql: Sql, companyId: number, numbers: str
   const [any] = await store.selectAnyEntry(sql, companyId)
   if (!any) return new Set()
   const rows = await store.selectEntries(sql, companyId, numbers)
-  return new Set(rows.map(row => row.msisdn))
+  return new Set(rows.map(row => row.destination))
 }
 
 /** Whether a text consists of a stop word only. The words are given in capitals. */

@@ -6,7 +6,7 @@ export type Source = (typeof sources)[number]
 export const ASKED = 'Asked by the subscriber'
 
 export type BlacklistEntry = {
-  msisdn: string
+  destination: string
   comment: string | null
   /** Null: older than this column. */
   source: Source | null
@@ -16,4 +16,4 @@ export type BlacklistEntry = {
 }
 
 /** The last entry of a page. */
-export type BlacklistPlace = Pick<BlacklistEntry, 'msisdn' | 'micros'>
+export type BlacklistPlace = Pick<BlacklistEntry, 'destination' | 'micros'>

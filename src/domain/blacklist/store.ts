@@ -3,28 +3,28 @@ import type { Sql } from '../../db/sql.ts'
 import { ASKED, type BlacklistEntry, type BlacklistPlace, type Source } from './entry.ts'
 
 /** An entry that is there keeps how it came there; a new comment replaces the old one. */
-export function upsertEntry(sql: Sql, companyId: number, msisdn: string, comment: string | null, source: Source) {
+export function upsertEntry(sql: Sql, companyId: number, destination: string, comment: string | null, source: Source) {
   return sql`
-    insert into blacklist (company_id, msisdn, comment, source) values (${companyId}, ${msisdn}, ${comment}, ${source})
-    on conflict (company_id, msisdn) do update set comment = coalesce(excluded.comment, blacklist.comment)`
+    insert into blacklist (company_id, destination, comment, source) values (${companyId}, ${destination}, ${comment}, ${source})
+    on conflict (company_id, destination) do update set comment = coalesce(excluded.comment, blacklist.comment)`
 }
 
 /** Only what is new; in the order of the numbers, so that two imports of the same file wait for each other one way. */
 export function insertEntries(sql: Sql, companyId: number, numbers: string[], comment: string | null, source: Source) {
   return sql`
-    insert into blacklist (company_id, msisdn, comment, source)
-    select ${companyId}, msisdn, ${comment}, ${source}
-    from (select distinct msisdn from unnest(${numbers}::text[]) msisdn order by msisdn) given
-    on conflict (company_id, msisdn) do nothing`
+    insert into blacklist (company_id, destination, comment, source)
+    select ${companyId}, destination, ${comment}, ${source}
+    from (select distinct destination from unnest(${numbers}::text[]) destination order by destination) given
+    on conflict (company_id, destination) do nothing`
 }
 
-export const deleteEntry = (sql: Sql, companyId: number, msisdn: string) =>
+export const deleteEntry = (sql: Sql, companyId: number, destination: string) =>
   sql<{ comment: string | null; source: Source | null }[]>`
-    delete from blacklist where company_id = ${companyId} and msisdn = ${msisdn} returning comment, source`
+    delete from blacklist where company_id = ${companyId} and destination = ${destination} returning comment, source`
 
-export const selectEntry = (sql: Sql, companyId: number, msisdn: string) =>
+export const selectEntry = (sql: Sql, companyId: number, destination: string) =>
   sql<BlacklistEntry[]>`
-    select ${columns(sql)} from blacklist where company_id = ${companyId} and msisdn = ${msisdn} for update`
+    select ${columns(sql)} from blacklist where company_id = ${companyId} and destination = ${destination} for update`
 
 export const countEntries = (sql: Sql, companyId: number) =>
   sql<{ total: number }[]>`select count(*) as total from blacklist where company_id = ${companyId}`
@@ -35,26 +35,26 @@ export const countEntriesUpTo = (sql: Sql, companyId: number, most: number) =>
     select count(*) as total from (select from blacklist where company_id = ${companyId} limit ${most}) counted`
 
 const columns = (sql: Sql) => sql`
-  msisdn, comment, source, created_at as "createdAt", (extract(epoch from created_at) * 1000000)::bigint as micros`
+  destination, comment, source, created_at, (extract(epoch from created_at) * 1000000)::bigint as micros`
 
 /** The newest first. Entries of one import have the same time, and go by their numbers. */
 export function selectNewest(sql: Sql, companyId: number, limit: number, after?: BlacklistPlace) {
   const older = after
-    ? sql`and (created_at, msisdn) < (timestamptz 'epoch' + ${after.micros}::bigint * interval '1 microsecond', ${after.msisdn}::text)`
+    ? sql`and (created_at, destination) < (timestamptz 'epoch' + ${after.micros}::bigint * interval '1 microsecond', ${after.destination}::text)`
     : sql``
   return sql<BlacklistEntry[]>`
     select ${columns(sql)} from blacklist where company_id = ${companyId} ${older}
-    order by created_at desc, msisdn desc limit ${limit}`
+    order by created_at desc, destination desc limit ${limit}`
 }
 
 /** In the order of the numbers, from one on (included unless it is the last of the page before). */
 export function selectByNumber(sql: Sql, companyId: number, { from, before, after }: NumberRange, limit: number) {
   return sql<BlacklistEntry[]>`
     select ${columns(sql)} from blacklist
-    where company_id = ${companyId} and msisdn >= ${from}
-      ${before === undefined ? sql`` : sql`and msisdn < ${before}`}
-      ${after === undefined ? sql`` : sql`and msisdn > ${after}`}
-    order by msisdn limit ${limit}`
+    where company_id = ${companyId} and destination >= ${from}
+      ${before === undefined ? sql`` : sql`and destination < ${before}`}
+      ${after === undefined ? sql`` : sql`and destination > ${after}`}
+    order by destination limit ${limit}`
 }
 
 export type NumberRange = { from: string; before?: string | undefined; after?: string | undefined }
@@ -63,24 +63,24 @@ export const selectAnyEntry = (sql: Sql, companyId: number) =>
   sql`select 1 from blacklist where company_id = ${companyId} limit 1`
 
 export function selectEntries(sql: Sql, companyId: number, numbers: string[]) {
-  return sql<{ msisdn: string }[]>`
-    select msisdn from blacklist where company_id = ${companyId} and msisdn = any(${numbers}::text[])`
+  return sql<{ destination: string }[]>`
+    select destination from blacklist where company_id = ${companyId} and destination = any(${numbers}::text[])`
 }
 
 /** Names that are in use, or were: what was sent under them may be answered later. */
-export function insertStop(sql: Sql, gatewayId: number, { to: senderName, isOwned }: WrittenTo, msisdn: string) {
+export function insertStop(sql: Sql, gatewayId: number, { to: senderName, isOwned }: WrittenTo, destination: string) {
   return sql<{ companyId: number }[]>`
-    insert into blacklist (company_id, msisdn, comment, source)
-    select s.company_id, ${msisdn}, ${ASKED}, 'STOP'
+    insert into blacklist (company_id, destination, comment, source)
+    select s.company_id, ${destination}, ${ASKED}, 'STOP'
     from gateways g join senders s using (channel_type)
     where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.status in ('APPROVED', 'CLOSED')
     union -- names without registration are known by whoever uploaded their subscribers
-    select s.company_id, ${msisdn}, ${ASKED}, 'STOP'
+    select s.company_id, ${destination}, ${ASKED}, 'STOP'
     from gateways g join subscribers s using (channel_type)
-    where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.destination = ${msisdn}
+    where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.destination = ${destination}
       and ${mayUse(sql, isOwned)}
     union
-    select c.company_id, ${msisdn}, ${ASKED}, 'STOP'
+    select c.company_id, ${destination}, ${ASKED}, 'STOP'
     from gateways g join companies c on c.company_id = any(g.companies)
     where g.gateway_id = ${gatewayId} and ${isOwned}
     ${keepingComments(sql)}`
@@ -89,7 +89,7 @@ export function insertStop(sql: Sql, gatewayId: number, { to: senderName, isOwne
 /** Each company by the number that it uploaded for the chat itself: nobody can speak for another's subscribers. */
 export function insertStopOfChat(sql: Sql, gatewayId: number, { to: senderName, isOwned }: WrittenTo, address: string) {
   return sql<{ companyId: number }[]>`
-    insert into blacklist (company_id, msisdn, comment, source)
+    insert into blacklist (company_id, destination, comment, source)
     select distinct s.company_id, s.destination, ${ASKED}, 'STOP'
     from gateways g join subscribers s using (channel_type)
     where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.address = ${address}
@@ -113,5 +113,5 @@ const isCalled = (sql: Sql, name: string) => sql`
   and (g.channel_type = 'TELEGRAM' or s.sender_name = ${name})`
 
 const keepingComments = (sql: Sql) => sql`
-  on conflict (company_id, msisdn) do update set comment = coalesce(blacklist.comment, excluded.comment)
-  returning company_id as "companyId"`
+  on conflict (company_id, destination) do update set comment = coalesce(blacklist.comment, excluded.comment)
+  returning company_id`

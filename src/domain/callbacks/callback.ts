@@ -11,12 +11,12 @@ export type StatusEvent = {
 }
 
 /** How a batch goes out: the partner API sends an object per event, the messaging API arrays. */
-export type CallbackFormat = EventsByFormat['format']
+export type CallbackApi = EventsByApi['api']
 
-/** The format says what the events are. */
-export type EventsByFormat =
-  | { format: 'partner'; events: StoredEvent[] }
-  | { format: 'messaging'; events: StoredMessagingEvent[] }
+/** The API says what the events are. */
+export type EventsByApi =
+  | { api: 'partner'; events: StoredEvent[] }
+  | { api: 'messaging'; events: StoredMessagingEvent[] }
 
 export type CallbackStatus = 'WAITING' | 'DELIVERED' | 'EXPIRED'
 
@@ -38,7 +38,7 @@ export type CallbackBatch = {
   /** Messages with a refused event in here. */
   held: Set<string>
   expiresAt: Date
-} & EventsByFormat
+} & EventsByApi
 
 /** An event of a batch, by its place. */
 export type PlacedEvent = { batch: CallbackBatch; index: number }
@@ -93,11 +93,11 @@ const eventIdOf = ({ batch, index }: PlacedEvent) => `evt_${batch.companyId}_${b
 /** The body of a request: one event of the partner API, or any number of the messaging API. */
 export function requestBodyOf(events: PlacedEvent[]): string {
   const objects = events.map(objectOf)
-  return events[0]!.batch.format === 'partner' ? objects[0]! : `[${objects.join(',')}]`
+  return events[0]!.batch.api === 'partner' ? objects[0]! : `[${objects.join(',')}]`
 }
 
 const objectOf = ({ batch, index }: PlacedEvent): string =>
-  batch.format === 'partner' ? partnerBody(batch.events[index]!) : messagingBody(batch.events[index]!)
+  batch.api === 'partner' ? partnerBody(batch.events[index]!) : messagingBody(batch.events[index]!)
 
 /** The partner API's object for one event. */
 export function partnerBody({ event, messageUuid, destination, at, errorCode }: StoredEvent): string {

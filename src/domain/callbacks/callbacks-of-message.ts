@@ -47,10 +47,10 @@ export async function callbacksOfMessage(
 
 async function withinTime<T>(pool: Pool, work: (sql: Sql) => PromiseLike<T>): Promise<T | undefined> {
   try {
-    return (await pool.begin('read only', async sql => {
+    return await pool.begin('read only', async sql => {
       await store.limitTime(sql, TIMEOUT_MS)
       return work(sql)
-    })) as T
+    })
   } catch (error) {
     if ((error as { code?: string }).code === QUERY_CANCELED) return undefined
     throw error

@@ -79,7 +79,7 @@ describe('what goes out', () => {
   })
 
   test('a request has the id of its events: the same for the same ones, another for any others', () => {
-    const batch = { companyId: 1, callbackId: 7, format: 'messaging' } as CallbackBatch
+    const batch = { companyId: 1, callbackId: 7, api: 'messaging' } as CallbackBatch
     const idOf = (...places: number[]) => requestIdOf(places.map(index => ({ batch, index })))
     expect(idOf(3)).toBe('evt_1_7_3')
     expect(idOf(0, 1)).toBe(idOf(0, 1))
@@ -125,7 +125,7 @@ describe('enqueueing', () => {
       now,
     )
     const rows = await db.sql`
-      select receiver, url, event_count as events, status, expires_at as "expiresAt" from callbacks order by callback_id`
+      select receiver, url, event_count as events, status, expires_at from callbacks order by callback_id`
     expect(rows).toEqual([
       { receiver, url, events: 2, status: 'WAITING', expiresAt: new Date('2026-03-02T10:00:00Z') },
       { receiver, url: `${url}&y`, events: 1, status: 'WAITING', expiresAt: new Date('2026-03-02T10:00:00Z') },

@@ -1,8 +1,8 @@
 import { notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
+  type CallbackApi,
   type CallbackBatch,
-  type CallbackFormat,
   type CallbackPass,
   LIFETIME_MS,
   MOST_EVENTS,
@@ -48,13 +48,13 @@ export function enqueueMessagingCallbacks(
 async function enqueue(
   sql: Transaction,
   companyId: number,
-  format: CallbackFormat,
+  api: CallbackApi,
   batches: EventsForUrl<unknown>[],
   now: Date,
 ): Promise<void> {
   const rows = [...eventsByUrl(batches)].flatMap(([url, events]) => chunksOf(events).map(chunk => rowOf(url, chunk)))
   if (rows.length === 0) return
-  await store.insertCallbacks(sql, companyId, format, rows, now, new Date(now.getTime() + LIFETIME_MS))
+  await store.insertCallbacks(sql, companyId, api, rows, now, new Date(now.getTime() + LIFETIME_MS))
 }
 
 function eventsByUrl(batches: EventsForUrl<unknown>[]): Map<string, unknown[]> {

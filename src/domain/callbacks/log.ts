@@ -16,7 +16,7 @@ import * as store from './store.ts'
 export type { LogPlace } from './store.ts'
 
 /** What people of a company see of its callbacks. Addresses are without passwords. */
-export type LogEntry = Omit<store.LoggedCallback, 'format'> & store.LastAttempt
+export type LogEntry = Omit<store.LoggedCallback, 'api'> & store.LastAttempt
 
 export type LogFilter = {
   status?: CallbackStatus | undefined
@@ -44,7 +44,7 @@ export async function listLog(
 
 const FAR = new Date('9999-01-01')
 
-const entryOf = ({ format, ...entry }: store.LoggedCallback & store.LastAttempt): LogEntry => ({
+const entryOf = ({ api, ...entry }: store.LoggedCallback & store.LastAttempt): LogEntry => ({
   ...entry,
   url: withoutPassword(entry.url),
 })
@@ -59,7 +59,7 @@ export async function logOfMessage(pool: Pool, told: Told): Promise<LogEntry[] |
   return (await store.selectLogOf(pool, told.companyId, ids)).map(entryOf)
 }
 
-export type OpenedCallback = Omit<store.LoggedCallback, 'format' | 'attempts'> & {
+export type OpenedCallback = Omit<store.LoggedCallback, 'api' | 'attempts'> & {
   /** By name, how many events there are. */
   events: { name: string; count: number }[]
   attempts: store.ListedAttempt[]
@@ -80,7 +80,7 @@ export async function openCallback(sql: Sql, companyId: number, callbackId: numb
   const left = events.map((_, index) => index).filter(index => progress[index] !== '1')
   const shown = (left.length > 0 ? left : events.map((_, index) => index)).slice(0, mostShown(batch))
   return {
-    ...withoutFormat(whole),
+    ...withoutApi(whole),
     url: withoutPassword(found.url),
     events: countsOf((events as Parameters<typeof nameOfEvent>[0][]).map(nameOfEvent)),
     attempts: await listCallbackAttempts(sql, companyId, callbackId),
@@ -89,9 +89,9 @@ export async function openCallback(sql: Sql, companyId: number, callbackId: numb
   }
 }
 
-const mostShown = ({ format }: CallbackBatch) => (format === 'partner' ? 1 : Math.min(SHOWN_EVENTS, MOST_ARRAY_EVENTS))
+const mostShown = ({ api }: CallbackBatch) => (api === 'partner' ? 1 : Math.min(SHOWN_EVENTS, MOST_ARRAY_EVENTS))
 
-const withoutFormat = ({ format, ...rest }: Omit<store.WholeCallback, 'events' | 'progress'>) => rest
+const withoutApi = ({ api, ...rest }: Omit<store.WholeCallback, 'events' | 'progress'>) => rest
 
 const countsOf = (names: string[]) =>
   [...Map.groupBy(names, name => name)].map(([name, same]) => ({ name, count: same.length }))

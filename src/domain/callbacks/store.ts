@@ -1,8 +1,8 @@
 import type { Sql } from '../../db/sql.ts'
 import {
-  type CallbackFormat,
+  type CallbackApi,
   type CallbackStatus,
-  type EventsByFormat,
+  type EventsByApi,
   FAILURES_UNTIL_PROBE,
   type Receiver,
   type ReceiverKey,
@@ -13,14 +13,14 @@ export type NewCallback = { receiver: string; url: string; events: string; event
 export function insertCallbacks(
   sql: Sql,
   companyId: number,
-  format: CallbackFormat,
+  api: CallbackApi,
   callbacks: NewCallback[],
   happenedAt: Date,
   expiresAt: Date,
 ) {
   return sql`
-    insert into callbacks (company_id, receiver, url, format, events, event_count, happened_at, expires_at)
-    select ${companyId}, receiver, url, ${format}, events::json, event_count, ${happenedAt}, ${expiresAt}
+    insert into callbacks (company_id, receiver, url, api, events, event_count, happened_at, expires_at)
+    select ${companyId}, receiver, url, ${api}, events::json, event_count, ${happenedAt}, ${expiresAt}
     from unnest(${callbacks.map(callback => callback.receiver)}::text[], ${callbacks.map(callback => callback.url)}::text[],
       ${callbacks.map(callback => callback.events)}::text[], ${callbacks.map(callback => callback.eventCount)}::int[])
       with ordinality as given (receiver, url, events, event_count, place)
@@ -46,10 +46,10 @@ export function selectDueReceivers(sql: Sql, now: Date, limit: number, mostDoubt
       select w.company_id, w.receiver, r.served_at, coalesce(r.failures, 0) > 0 as doubtful
       from waiting w left join receivers r on r.company_id = w.company_id and r.receiver = w.receiver
       where (r.failures >= ${FAILURES_UNTIL_PROBE} or w.due_at <= ${now})
-        and (r.receiver is null or (r.until < clock_timestamp() and r.probe_at <= ${now}))),
+        and (r.receiver is null or (r.claimed_until < clock_timestamp() and r.probe_at <= ${now}))),
     ranked as (
       select *, row_number() over (partition by doubtful order by served_at nulls first) as place from free)
-    select company_id as "companyId", receiver from ranked
+    select company_id, receiver from ranked
     where not doubtful or place <= ${mostDoubtful}
     order by served_at nulls first
     limit ${limit}`
@@ -58,15 +58,15 @@ export function selectDueReceivers(sql: Sql, now: Date, limit: number, mostDoubt
 /** Takes receivers for one worker; one that somebody else took in the meantime is not among those returned. */
 export function claimReceivers(sql: Sql, keys: ReceiverKey[], worker: string, leaseSeconds: number, now: Date) {
   return sql<Receiver[]>`
-    insert into receivers (company_id, receiver, worker, served_at, until)
+    insert into receivers (company_id, receiver, worker, served_at, claimed_until)
     select company_id, receiver, ${worker}::uuid, clock_timestamp(),
       clock_timestamp() + make_interval(secs => ${leaseSeconds})
     from ${receiverKeys(sql, keys)}
     order by company_id, receiver
     on conflict (company_id, receiver) do update set
-      worker = excluded.worker, served_at = excluded.served_at, until = excluded.until
-    where receivers.until < clock_timestamp() and receivers.probe_at <= ${now}
-    returning company_id as "companyId", receiver, failures`
+      worker = excluded.worker, served_at = excluded.served_at, claimed_until = excluded.claimed_until
+    where receivers.claimed_until < clock_timestamp() and receivers.probe_at <= ${now}
+    returning company_id, receiver, failures`
 }
 
 /** Renews what this worker still has, and says which: locked in the order of claims, so that the two cannot block. */
@@ -78,9 +78,9 @@ export function renewReceivers(sql: Sql, keys: ReceiverKey[], worker: string, le
       where r.worker = ${worker}
       order by r.company_id, r.receiver
       for update of r)
-    update receivers r set until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+    update receivers r set claimed_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
     from mine where r.company_id = mine.company_id and r.receiver = mine.receiver
-    returning r.company_id as "companyId", r.receiver`
+    returning r.company_id, r.receiver`
 }
 
 const receiverKeys = (sql: Sql, keys: ReceiverKey[]) => sql`
@@ -89,7 +89,7 @@ const receiverKeys = (sql: Sql, keys: ReceiverKey[]) => sql`
 
 export function releaseReceiver(sql: Sql, key: Receiver, worker: string, probeAt: Date | null) {
   return sql`
-    update receivers set worker = null, until = '-infinity', failures = ${key.failures},
+    update receivers set worker = null, claimed_until = '-infinity', failures = ${key.failures},
       probe_at = coalesce(${probeAt}::timestamptz, '-infinity')
     where company_id = ${key.companyId} and receiver = ${key.receiver} and worker = ${worker}`
 }
@@ -100,12 +100,12 @@ export type BatchRow = {
   progress: string
   held: string[] | null
   expiresAt: Date
-} & EventsByFormat
+} & EventsByApi
 
 /** The receiver's next batches in their order, up to so many events: those that are due, or the oldest as a probe. */
 export function selectBatches(sql: Sql, key: ReceiverKey, now: Date, mostEvents: number, probe: boolean) {
   return sql<BatchRow[]>`
-    select callback_id as "callbackId", url, format, events, progress, held, expires_at as "expiresAt"
+    select callback_id, url, api, events, progress, held, expires_at
     from (
       select *, sum(event_count) over (order by callback_id) - event_count as events_before
       from (
@@ -121,7 +121,7 @@ export function selectBatches(sql: Sql, key: ReceiverKey, now: Date, mostEvents:
 /** Which of these messages stay behind a refused event of a batch that is not in hand, and which batch it is. */
 export function selectHolders(sql: Sql, key: ReceiverKey, inHand: number[], messages: string[]) {
   return sql<{ messageUuid: string; callbackId: number }[]>`
-    select message as "messageUuid", min(callback_id) as "callbackId"
+    select message as message_uuid, min(callback_id) as callback_id
     from callbacks, unnest(held) as message
     where company_id = ${key.companyId} and receiver = ${key.receiver} and status = 'WAITING' and held is not null
       and callback_id < ${Math.max(...inHand)} and callback_id <> all(${inHand}::bigint[])
@@ -212,13 +212,13 @@ export type ListedCallback = {
 
 export function selectCallbacks(sql: Sql, companyId: number, before: number, limit: number) {
   return sql<ListedCallback[]>`
-    select callback_id as "callbackId", url, status, event_count as "eventCount", done_events as "doneEvents", attempts,
-      happened_at as "happenedAt", expires_at as "expiresAt"
+    select callback_id, url, status, event_count, done_events, attempts,
+      happened_at, expires_at
     from callbacks where company_id = ${companyId} and callback_id < ${before}
     order by callback_id desc limit ${limit}`
 }
 
-export type SeenBatch = ListedCallback & { progress: string } & EventsByFormat
+export type SeenBatch = ListedCallback & { progress: string } & EventsByApi
 
 /**
  * Batches that name a message: finished ones of some spans of time, and those that wait at the receiver. No index knows
@@ -232,10 +232,10 @@ export function selectNaming(
   most: number,
 ) {
   const columns = sql`
-    callback_id, url, status, event_count, done_events, attempts, happened_at, expires_at, progress, format, events`
+    callback_id, url, status, event_count, done_events, attempts, happened_at, expires_at, progress, api, events`
   return sql<SeenBatch[]>`
-    select callback_id as "callbackId", url, status, event_count as "eventCount", done_events as "doneEvents", attempts,
-      happened_at as "happenedAt", expires_at as "expiresAt", progress, format, events
+    select callback_id, url, status, event_count, done_events, attempts,
+      happened_at, expires_at, progress, api, events
     from (
       select distinct on (callback_id) * from (
         select finished.* from unnest(
@@ -270,8 +270,8 @@ export type ListedAttempt = {
 
 export function selectAttempts(sql: Sql, companyId: number, callbackId: number, limit: number) {
   return sql<ListedAttempt[]>`
-    select attempted_at as "attemptedAt", tried_events as "triedEvents", delivered_events as "deliveredEvents",
-      status_code as "statusCode", error, answer, took_ms as "tookMs"
+    select attempted_at, tried_events, delivered_events,
+      status_code, error, answer, took_ms
     from callback_attempts where company_id = ${companyId} and callback_id = ${callbackId}
     order by attempt_id desc limit ${limit}`
 }
@@ -285,7 +285,7 @@ export function updateForReplay(sql: Sql, companyId: number, callbackId: number,
       done_events = case when status = 'WAITING' then done_events else 0 end,
       status = 'WAITING'
     where company_id = ${companyId} and callback_id = ${callbackId}
-    returning company_id as "companyId", receiver`
+    returning company_id, receiver`
 }
 
 export function updateProbeDue(sql: Sql, key: ReceiverKey) {
@@ -305,17 +305,17 @@ export function deleteFinished(sql: Sql, before: Date, limit: number) {
 export function deleteIdleReceivers(sql: Sql, before: Date) {
   return sql`
     delete from receivers r
-    where served_at < ${before} and until < clock_timestamp() and not exists (
+    where served_at < ${before} and claimed_until < clock_timestamp() and not exists (
       select from callbacks c
       where c.company_id = r.company_id and c.receiver = r.receiver and c.status = 'WAITING')`
 }
 
-export type LoggedCallback = ListedCallback & { receiver: string; format: CallbackFormat; dueAt: Date | null }
+export type LoggedCallback = ListedCallback & { receiver: string; api: CallbackApi; dueAt: Date | null }
 
 const logColumns = (sql: Sql) => sql`
-  callback_id as "callbackId", receiver, url, format, status, event_count as "eventCount", done_events as "doneEvents",
-  attempts, happened_at as "happenedAt", expires_at as "expiresAt",
-  case when status = 'WAITING' and due_at > '-infinity' then due_at end as "dueAt"`
+  callback_id, receiver, url, api, status, event_count, done_events,
+  attempts, happened_at, expires_at,
+  case when status = 'WAITING' and due_at > '-infinity' then due_at end as due_at`
 
 export type LogPlace = { happenedAt: Date; callbackId: number }
 export type LogFilter = { status: CallbackStatus | undefined; from: Date; before: LogPlace }
@@ -339,12 +339,12 @@ export function selectLog(
 /** The place of the last one of the newest `most`; nothing when there are fewer. */
 export const selectLastInLog = (sql: Sql, companyId: number, filter: LogFilter, most: number) =>
   sql<LogPlace[]>`
-    select happened_at as "happenedAt", callback_id as "callbackId"
+    select happened_at, callback_id
     from (${newestInLog(sql, companyId, filter)} offset ${most - 1} limit 1) c`
 
 /** By time; what was not received has an index of its own. */
 const newestInLog = (sql: Sql, companyId: number, { status, from, before }: LogFilter) => sql`
-  select company_id, callback_id, receiver, url, format, status, event_count, done_events, attempts, happened_at,
+  select company_id, callback_id, receiver, url, api, status, event_count, done_events, attempts, happened_at,
     expires_at, due_at
   from callbacks
   where company_id = ${companyId} and happened_at >= ${from} and happened_at <= ${before.happenedAt}
@@ -359,11 +359,11 @@ const lastAttempt = (sql: Sql) => {
     from callback_attempts a where a.company_id = c.company_id and a.callback_id = c.callback_id
     order by attempt_id desc limit 1`
   return sql`
-    (select status_code ${newest}) as "lastStatusCode", (select error ${newest}) as "lastError",
-    (select attempted_at ${newest}) as "lastAt"`
+    (select status_code ${newest}) as last_status_code, (select error ${newest}) as last_error,
+    (select attempted_at ${newest}) as last_at`
 }
 
-export type WholeCallback = LoggedCallback & { progress: string } & EventsByFormat
+export type WholeCallback = LoggedCallback & { progress: string } & EventsByApi
 
 export function selectCallback(sql: Sql, companyId: number, callbackId: number) {
   return sql<WholeCallback[]>`
@@ -391,7 +391,7 @@ export type ListedReceiver = {
 /** Those that were served last; of each, batches that wait are counted up to a bound. */
 export function selectReceivers(sql: Sql, companyId: number, limit: number, mostCounted: number) {
   return sql<ListedReceiver[]>`
-    select receiver, failures, nullif(probe_at, '-infinity') as "probeAt", nullif(served_at, '-infinity') as "servedAt",
+    select receiver, failures, nullif(probe_at, '-infinity') as probe_at, nullif(served_at, '-infinity') as served_at,
       (select count(*)::int from (
         select from callbacks c
         where c.company_id = r.company_id and c.receiver = r.receiver and c.status = 'WAITING'
@@ -403,18 +403,18 @@ export function selectReceivers(sql: Sql, companyId: number, limit: number, most
 
 /** The newest address of callbacks, and how it is written to. */
 export const selectNewestUrl = (sql: Sql, companyId: number) =>
-  sql<{ url: string; format: CallbackFormat }[]>`
-    select url, format from callbacks where company_id = ${companyId} order by happened_at desc, callback_id desc limit 1`
+  sql<{ url: string; api: CallbackApi }[]>`
+    select url, api from callbacks where company_id = ${companyId} order by happened_at desc, callback_id desc limit 1`
 
 // Test calls ------------------------------------------------------------------------------------------------------------
 
-export type NewTest = { url: string; format: CallbackFormat }
+export type NewTest = { url: string; api: CallbackApi }
 export type AskedTest = NewTest & { companyId: number; testId: number }
 
-export function insertTest(sql: Sql, companyId: number, { url, format }: NewTest, now: Date) {
+export function insertTest(sql: Sql, companyId: number, { url, api }: NewTest, now: Date) {
   return sql<{ testId: number }[]>`
-    insert into callback_tests (company_id, url, format, requested_at)
-    values (${companyId}, ${url}, ${format}, ${now}) returning test_id as "testId"`
+    insert into callback_tests (company_id, url, api, requested_at)
+    values (${companyId}, ${url}, ${api}, ${now}) returning test_id`
 }
 
 export const countTestsSince = (sql: Sql, companyId: number, since: Date) =>
@@ -429,7 +429,7 @@ export function takeTests(sql: Sql, now: Date, oldest: Date, limit: number) {
       select company_id, test_id from callback_tests where taken_at is null and requested_at > ${oldest}
       order by requested_at limit ${limit} for update skip locked) next
     where t.company_id = next.company_id and t.test_id = next.test_id
-    returning t.company_id as "companyId", t.test_id as "testId", t.url, t.format`
+    returning t.company_id, t.test_id, t.url, t.api`
 }
 
 export type TestResult = {
@@ -454,8 +454,8 @@ export type TestCall = { url: string; requestedAt: Date; finishedAt: Date | null
 
 export function selectTest(sql: Sql, companyId: number, testId: number) {
   return sql<TestCall[]>`
-    select url, requested_at as "requestedAt", finished_at as "finishedAt", body, status_code as "statusCode", error,
-      answer, took_ms as "tookMs"
+    select url, requested_at, finished_at, body, status_code, error,
+      answer, took_ms
     from callback_tests where company_id = ${companyId} and test_id = ${testId}`
 }
 

@@ -1,6 +1,6 @@
 import { AppError, invalidField, notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
-import { type CallbackFormat, withoutPassword } from './callback.ts'
+import { type CallbackApi, withoutPassword } from './callback.ts'
 import * as store from './store.ts'
 
 export type { AskedTest, TestResult } from './store.ts'
@@ -23,8 +23,8 @@ export async function askForTest(sql: Transaction, companyId: number, url: strin
   const [sent] = await store.countTestsSince(sql, companyId, new Date(now.getTime() - MINUTE_MS))
   if (sent!.count >= MOST_A_MINUTE)
     throw new AppError('too_many_requests', 'Too many test calls', { retryAfterSeconds: 60, limit: MOST_A_MINUTE })
-  const format = newest?.format ?? 'messaging'
-  const [made] = await store.insertTest(sql, companyId, { url: address, format }, now)
+  const api = newest?.api ?? 'messaging'
+  const [made] = await store.insertTest(sql, companyId, { url: address, api }, now)
   return { testId: made!.testId, url: withoutPassword(address) }
 }
 
@@ -62,9 +62,9 @@ export async function finishTest(
 export const idOfTest = ({ companyId, testId }: store.AskedTest) => `test_${companyId}_${testId}`
 
 /** An event of no message: its id is all zeros. */
-export function bodyOfTest(format: CallbackFormat, now: Date): string {
+export function bodyOfTest(api: CallbackApi, now: Date): string {
   const at = now.toISOString()
-  return format === 'partner'
+  return api === 'partner'
     ? JSON.stringify({ event: 'test', messageUuid: NO_MESSAGE, testedAt: at })
     : JSON.stringify([{ message_uuid: NO_MESSAGE, callback_event: 'test', status: 'test', status_time: at }])
 }

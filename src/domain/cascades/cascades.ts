@@ -28,12 +28,12 @@ const goesOn = (sql: Sql) => sql`
 export function takeNextSteps(sql: Sql, companyId: number, ended: { cascadeUuid: string; step: number }[]) {
   return sql<NextStep[]>`
     update cascades c set next_step = c.next_step + 1
-    from unnest(${ended.map(({ cascadeUuid }) => cascadeUuid)}::uuid[], ${ended.map(({ step }) => step)}::int[]) q (uuid, step)
-    where c.company_id = ${companyId} and c.cascade_uuid = q.uuid and c.next_step = q.step + 1 and ${goesOn(sql)}
-    returning c.cascade_uuid as "cascadeUuid", (q.step + 1)::int as step, c.steps -> q.step as planned,
-      c.verification_uuid as "verificationUuid", (
+    from unnest(${ended.map(({ cascadeUuid }) => cascadeUuid)}::uuid[], ${ended.map(({ step }) => step)}::int[]) q (message_uuid, step)
+    where c.company_id = ${companyId} and c.cascade_uuid = q.message_uuid and c.next_step = q.step + 1 and ${goesOn(sql)}
+    returning c.cascade_uuid, (q.step + 1)::int as step, c.steps -> q.step as planned,
+      c.verification_uuid, (
         select ceil(extract(epoch from max(ends) - now()))::int from verifications v, unnest(v.code_ends) ends
-        where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid) as "secondsLeft"`
+        where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid) as seconds_left`
 }
 
 /** The steps of the cascade `c` without the encrypted texts of their codes. */
@@ -54,7 +54,7 @@ export function endCascades(sql: Sql, companyId: number, cascadeUuids: string[],
     update cascades c set ended_at = ${now},
       steps = case when c.verification_uuid is null then c.steps else ${stepsWithoutCodes(sql)} end
     where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and ${goesOn(sql)}
-    returning c.cascade_uuid as "cascadeUuid"`
+    returning c.cascade_uuid`
 }
 
 export type OpenStep = {
@@ -70,11 +70,11 @@ export type OpenStep = {
 export function selectSteps(sql: Sql, companyId: number, uuids: string[]) {
   const sorted = uuids.toSorted()
   return sql<OpenStep[]>`
-    select m.uuid, m.status, m.read_at as "readAt", m.cascade_uuid as "cascadeUuid", m.cascade_step as step,
+    select m.message_uuid as uuid, m.status, m.read_at, m.cascade_uuid, m.cascade_step as step,
       c.steps -> (m.cascade_step - 1) ->> 'condition' as condition
     from messages m join cascades c on c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid
-    where m.company_id = ${companyId} and m.uuid = any(${sorted}::uuid[])
-      and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!}`
+    where m.company_id = ${companyId} and m.message_uuid = any(${sorted}::uuid[])
+      and m.message_uuid between ${sorted[0]!} and ${sorted.at(-1)!}`
 }
 
 /**

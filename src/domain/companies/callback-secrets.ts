@@ -31,9 +31,9 @@ export const replaceSecret = (sql: Sql, companyId: number, sealed: Buffer) =>
     update companies set callback_secret_sealed = ${sealed}, callback_secret = null where company_id = ${companyId}`
 
 export const selectPlainSecrets = (sql: Sql) =>
-  sql<{ companyId: number }[]>`select company_id as "companyId" from companies where callback_secret is not null`
+  sql<{ companyId: number }[]>`select company_id from companies where callback_secret is not null`
 
 export const selectHasSecret = (sql: Sql, companyId: number) =>
   sql<{ hasSecret: boolean }[]>`
-    select callback_secret is not null or callback_secret_sealed is not null as "hasSecret"
+    select callback_secret is not null or callback_secret_sealed is not null as has_secret
     from companies where company_id = ${companyId}`

@@ -13,11 +13,11 @@ import type {
 } from './company.ts'
 
 const columns = (sql: Sql) => sql`
-  company_id as "companyId", partner_id as "partnerId", name, counteragent_type as "counteragentType",
-  counteragent_name as "counteragentName", counteragent_inn as "counteragentInn",
-  counteragent_address as "counteragentAddress", counteragent_kpp as "counteragentKpp",
-  actual_address as "actualAddress", status, budget, currency, inbound,
-  parts_per_second as "partsPerSecond", updated_at as "updatedAt"`
+  company_id, partner_id, name, counteragent_type,
+  counteragent_name, counteragent_inn,
+  counteragent_address, counteragent_kpp,
+  actual_address, status, budget, currency, inbound,
+  parts_per_second, updated_at`
 
 export function insertCompany(sql: Sql, partner: Partner, company: NewCompany) {
   return sql<{ companyId: number }[]>`
@@ -31,7 +31,7 @@ export function insertCompany(sql: Sql, partner: Partner, company: NewCompany) {
       ${partner.currency})
       returning company_id)
     ${openAccounts(sql, sql`select company_id from company`)}
-    returning company_id as "companyId"`
+    returning company_id`
 }
 
 export function selectCompanies(sql: Sql, partnerId: number, offset: number, limit: number) {
@@ -108,7 +108,7 @@ export const countFoundCompanies = (sql: Sql, scope: CompanyScope, search: strin
 
 export const selectCompanyIds = (sql: Sql, scope: CompanyScope, limit: number) =>
   sql<{ companyId: number }[]>`
-    select company_id as "companyId" from companies where ${isInScope(sql, scope)} order by company_id limit ${limit}`
+    select company_id from companies where ${isInScope(sql, scope)} order by company_id limit ${limit}`
 
 export function selectCompany(sql: Sql, partnerId: number, companyId: number) {
   return sql<Company[]>`
@@ -131,7 +131,7 @@ export function updateCompany(sql: Sql, partnerId: number, companyId: number, ch
       budget = case when ${given('budget')} then ${sqlMoney(sql, change.budget)} else budget end,
       updated_at = clock_timestamp()
     where company_id = ${companyId} and partner_id = ${partnerId}
-    returning company_id as "companyId", updated_at as "updatedAt"`
+    returning company_id, updated_at`
 }
 
 export function updateSwitches(sql: Sql, companyId: number, { inbound, partsPerSecond }: CompanySwitches) {

@@ -3,7 +3,7 @@ import type { Dispatch } from './dispatch.ts'
 
 export function selectAgainOf(sql: Sql, home: { companyId: number; dispatchId: number }) {
   return sql<{ dispatchId: number }[]>`
-    select dispatch_id as "dispatchId" from dispatches
+    select dispatch_id from dispatches
     where company_id = ${home.companyId} and again_of = ${home.dispatchId}`
 }
 
@@ -12,7 +12,7 @@ export type Linked = { dispatchId: number; name: string; isLater: boolean }
 /** The dispatch that this one repeats, and the one that repeats it. */
 export function selectLinked(sql: Sql, { companyId, dispatchId }: { companyId: number; dispatchId: number }) {
   return sql<Linked[]>`
-    select dispatch_id as "dispatchId", name, false as "isLater" from dispatches
+    select dispatch_id, name, false as is_later from dispatches
     where company_id = ${companyId}
       and dispatch_id = (select again_of from dispatches where company_id = ${companyId} and dispatch_id = ${dispatchId})
     union all
@@ -26,10 +26,10 @@ export function insertCopy(sql: Sql, original: { companyId: number; dispatchId: 
   return sql`
     insert into dispatches (
       company_id, dispatch_id, again_of, name, channel_type, traffic_type, template_id, text, sender_ids, sender_name,
-      center_id, offset_minutes, hours, days, parts_per_second, options, format, callback_url, callback_events)
+      center_id, offset_minutes, hours, days, parts_per_second, options, api, callback_url, callback_events)
     select company_id, ${dispatchId}, dispatch_id, ${name}, channel_type, traffic_type, template_id, text, sender_ids,
       sender_name, center_id, offset_minutes, hours, days, parts_per_second,
-      options - 'localSendTime' - 'localCompletionTime', format, callback_url, callback_events
+      options - 'localSendTime' - 'localCompletionTime', api, callback_url, callback_events
     from dispatches where company_id = ${original.companyId} and dispatch_id = ${original.dispatchId}`
 }
 
@@ -38,9 +38,9 @@ type Bounds = Pick<Dispatch, 'companyId' | 'dispatchId' | 'firstUuid' | 'lastUui
 /** Places of failed messages: each number and text once, and none whose text another message brought to the number. */
 export function selectFailedPositions(sql: Sql, dispatch: Bounds, limit: number) {
   return sql<{ position: number }[]>`
-    select min(position) as position from messages
+    select min(dispatch_position) as position from messages
     where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
-      and uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
+      and message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
     group by destination, text having bool_and(status = 'FAILED')
     order by 1 limit ${limit}`
 }
@@ -51,6 +51,6 @@ export function selectAt(sql: Sql, dispatch: Bounds, positions: number[]) {
   return sql<Failed[]>`
     select destination, text from messages
     where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
-      and uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid} and position = any(${positions}::bigint[])
-    order by position`
+      and message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid} and dispatch_position = any(${positions}::bigint[])
+    order by dispatch_position`
 }

@@ -21,16 +21,16 @@ const again = (dispatchId: number) => sendAgain(db.sql, numbering, home(dispatch
 async function aFinished(recipients: Recipient[], failed: number[], text = 'Hello') {
   const dispatchId = await aDispatch(db.sql, numbering, world, recipients, { text })
   await db.sql`
-    update messages set status = case when position = any(${failed}::bigint[]) then 'FAILED' else 'DELIVERED' end::message_status
+    update messages set status = case when dispatch_position = any(${failed}::bigint[]) then 'FAILED' else 'DELIVERED' end::message_status
     where dispatch_id = ${dispatchId} and status = 'CREATED'`
   await db.sql`update dispatches set status = 'COMPLETED' where dispatch_id = ${dispatchId}`
   return dispatchId
 }
 
 const textsOf = async (dispatchId: number) =>
-  (await db.sql`select destination, text from messages where dispatch_id = ${dispatchId} order by position`).map(
-    ({ destination, text }) => `${destination} ${text}`,
-  )
+  (
+    await db.sql`select destination, text from messages where dispatch_id = ${dispatchId} order by dispatch_position`
+  ).map(({ destination, text }) => `${destination} ${text}`)
 
 describe('sending again', () => {
   test('takes exactly those that failed, with the texts that they were to get', async () => {
@@ -43,7 +43,7 @@ describe('sending again', () => {
     ])
     const [made] =
       await db.sql`select status, message_count, price_estimate > 0 as priced from dispatches where dispatch_id = ${dispatchId}`
-    expect(made).toMatchObject({ status: 'CREATED', message_count: 2 })
+    expect(made).toMatchObject({ status: 'CREATED', messageCount: 2 })
   })
 
   test('sends nobody the same text twice', async () => {

@@ -41,7 +41,7 @@ export async function sendAgain(
     await addFailed(sql, numbering, original!, dispatchId)
     await alongside(sql, { dispatchId })
     return { dispatchId, isNew: true }
-  }) as Promise<Again>
+  })
 }
 
 /** The first dispatch and the one made of it, each for the page of the other. */

@@ -122,7 +122,7 @@ describe('sending', () => {
       senderName: 'sms_promo',
     })
     const rows = await db.sql`select sender_id, status from messages where dispatch_id = ${made.dispatchId}`
-    expect(rows).toEqual(Array(2).fill({ sender_id: null, status: 'CREATED' }))
+    expect(rows).toEqual(Array(2).fill({ senderId: null, status: 'CREATED' }))
   })
 
   test('the operator is told the name, whether it is registered or not', async () => {
@@ -206,10 +206,10 @@ describe('zones', () => {
     const said = { localSendTime: '2026-07-02 10:00:00', localCompletionTime: '2026-07-03 10:00:00' }
     const at = (moment: string) => new Date(moment)
     expect(await times({ ...said, useLocalTime: true })).toEqual([
-      { zone: 'Asia/Vladivostok', start_at: at('2026-07-02T00:00:00Z'), end_at: at('2026-07-03T00:00:00Z') },
-      { zone: 'Europe/Moscow', start_at: at('2026-07-02T07:00:00Z'), end_at: at('2026-07-03T07:00:00Z') },
+      { zone: 'Asia/Vladivostok', startAt: at('2026-07-02T00:00:00Z'), endAt: at('2026-07-03T00:00:00Z') },
+      { zone: 'Europe/Moscow', startAt: at('2026-07-02T07:00:00Z'), endAt: at('2026-07-03T07:00:00Z') },
     ])
-    const moscow = { zone: 'Europe/Moscow', start_at: at('2026-07-02T07:00:00Z'), end_at: at('2026-07-03T07:00:00Z') }
+    const moscow = { zone: 'Europe/Moscow', startAt: at('2026-07-02T07:00:00Z'), endAt: at('2026-07-03T07:00:00Z') }
     const lanes = await times({ ...said, useLocalTime: false })
     expect(lanes.length).toBeGreaterThan(0)
     expect(new Set(lanes.map(lane => JSON.stringify(lane)))).toEqual(new Set([JSON.stringify(moscow)]))
@@ -305,8 +305,8 @@ describe('a stop for good', () => {
       'FAILED 454': messages.unsent,
     })
     const [handed] = await db.sql`
-      select count(distinct s.uuid) as messages from simulator_messages s
-      join messages m on m.company_id = s.company_id and m.uuid = s.uuid where m.dispatch_id = ${made.dispatchId}`
+      select count(distinct s.message_uuid) as messages from simulator_messages s
+      join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid where m.dispatch_id = ${made.dispatchId}`
     expect(handed!.messages).toBe(messages.delivered)
     expect(done.status).toBe('COMPLETED')
     const [paid] = await db.sql<{ sum: bigint }[]>`
@@ -314,7 +314,7 @@ describe('a stop for good', () => {
     await expectPaid(db.sql, made.world, paid!.sum)
     const lanes = await db.sql`
       select end_at, cursor = tail as through from lanes where dispatch_id = ${made.dispatchId} and tail > 0`
-    expect(new Set(lanes.map(lane => JSON.stringify(lane)))).toEqual(new Set(['{"end_at":null,"through":true}']))
+    expect(new Set(lanes.map(lane => JSON.stringify(lane)))).toEqual(new Set(['{"endAt":null,"through":true}']))
   })
 
   test('leaves alone what is in somebody’s hands, until they are empty', async () => {
@@ -330,7 +330,7 @@ describe('a stop for good', () => {
 
     const now = new Date()
     const [first] = await db.sql<{ uuid: string }[]>`
-      select uuid from messages where dispatch_id = ${made.dispatchId} and status = 'CREATED' order by seq`
+      select message_uuid as uuid from messages where dispatch_id = ${made.dispatchId} and status = 'CREATED' order by seq`
     await recordStatusReports(db.sql, made.home.companyId, [{ uuid: first!.uuid, sentAt: now }], { billingZone, now })
     const left = [{ firstSeq: lease!.firstSeq + 1, nextSeq: lease!.nextSeq, attempts: 0, dueAt: now }]
     await closeLease(db.sql, lease!, left, { billingZone, now })
@@ -447,7 +447,7 @@ describe('a cascade dispatch', () => {
     const now = new Date()
     await start(made)
     const rows = await db.sql<{ uuid: string }[]>`
-      select uuid from messages where dispatch_id = ${made.dispatchId} order by position`
+      select message_uuid as uuid from messages where dispatch_id = ${made.dispatchId} order by dispatch_position`
     const [gone, sent] = rows.map(({ uuid }) => uuid)
     const cascades = { numbering: () => numbering, linkBase: 'http://localhost/s' }
     const record = (...statusReports: StatusReport[]) =>

@@ -80,7 +80,7 @@ export type Dispatch = About & {
   centerId: number | null
   options: DispatchOptions | null
   cascade: CascadeStep[] | null
-  format: 'partner' | 'messaging'
+  api: 'partner' | 'messaging'
   /** What a partner's schedule says first. */
   startAt: Date | null
   callbackUrl: string | null

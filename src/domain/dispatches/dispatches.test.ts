@@ -87,8 +87,8 @@ const inDispatch = (dispatchId: number) => db.sql`company_id = ${companyId} and 
 /** Compares everything that is counted with the messages themselves. */
 async function expectConsistent(dispatchId: number) {
   const messages = await db.sql<Row[]>`
-    select position, uuid, lane_id as "laneId", seq, status, parts, price, error_code as "errorCode", text
-    from messages where ${inDispatch(dispatchId)} order by position`
+    select dispatch_position as position, message_uuid as uuid, lane_id, seq, status, parts, price, error_code, text
+    from messages where ${inDispatch(dispatchId)} order by dispatch_position`
 
   expect(messages.map(message => message.position)).toEqual(messages.map((_, i) => i))
   expect(new Set(messages.map(message => message.uuid)).size).toBe(messages.length)
@@ -125,17 +125,17 @@ async function expectBlocks(dispatchId: number) {
       coalesce(sum(parts) filter (where status = ${status}), 0)::bigint as ${db.sql(`${name}_parts`)}`
   }
   const counted = await db.sql`
-    select position / ${BLOCK_SIZE} as block, ${count('CREATED')}, ${count('SENT')}, ${count('DELIVERED')},
+    select dispatch_position / ${BLOCK_SIZE} as block, ${count('CREATED')}, ${count('SENT')}, ${count('DELIVERED')},
       ${count('FAILED')}, count(*) filter (where status = 'FAILED' and sent_at is null) as unsent_messages,
       coalesce(sum(parts) filter (where status = 'FAILED' and sent_at is null), 0)::bigint as unsent_parts
     from messages where ${inDispatch(dispatchId)} group by 1 order by 1`
   const kept = await db.sql`select * from dispatch_blocks where ${inDispatch(dispatchId)} order by block`
-  expect(kept).toEqual(counted.map(row => ({ ...row, company_id: companyId, dispatch_id: dispatchId })))
+  expect(kept).toEqual(counted.map(row => ({ ...row, companyId: companyId, dispatchId: dispatchId })))
 }
 
 async function expectLanes(dispatchId: number, messages: readonly Row[]) {
   const lanes = await db.sql<{ laneId: number; tail: number }[]>`
-    select lane_id as "laneId", tail from lanes where ${inDispatch(dispatchId)}`
+    select lane_id, tail from lanes where ${inDispatch(dispatchId)}`
   for (const { laneId, tail } of lanes) {
     const places = messages.filter(message => message.laneId === laneId).map(message => message.seq)
     expect(places).toEqual(Array.from({ length: tail }, (_, i) => i))
@@ -300,14 +300,14 @@ describe('a page of messages', () => {
     const { dispatchId } = await create(Array.from({ length: 12_345 }, () => greeting(numberOf.MTS)))
     await db.sql`
       update messages set status = (case
-        when position < 5100 and position % 7 <> 0 then 'DELIVERED' when random() < 0.1 then 'FAILED'
-        when position < 9000 then 'SENT' else 'CREATED' end)::message_status
+        when dispatch_position < 5100 and dispatch_position % 7 <> 0 then 'DELIVERED' when random() < 0.1 then 'FAILED'
+        when dispatch_position < 9000 then 'SENT' else 'CREATED' end)::message_status
       where ${inDispatch(dispatchId)}`
     await db.sql`
       update dispatch_blocks b set created_messages = c.created, sent_messages = c.sent,
         delivered_messages = c.delivered, failed_messages = c.failed
       from (
-        select position / ${BLOCK_SIZE} as block, count(*) filter (where status = 'CREATED') as created,
+        select dispatch_position / ${BLOCK_SIZE} as block, count(*) filter (where status = 'CREATED') as created,
           count(*) filter (where status = 'SENT') as sent, count(*) filter (where status = 'DELIVERED') as delivered,
           count(*) filter (where status = 'FAILED') as failed
         from messages where ${inDispatch(dispatchId)} group by 1) c
@@ -317,7 +317,7 @@ describe('a page of messages', () => {
 
   test('of any status, size and depth is what plain counting gives', async () => {
     const uuids = await db.sql<{ uuid: string; status: MessageStatus }[]>`
-      select uuid, status from messages where ${inDispatch(home.dispatchId)} order by position`
+      select message_uuid as uuid, status from messages where ${inDispatch(home.dispatchId)} order by dispatch_position`
     const status = fc.option(fc.constantFrom(...messageStatuses), { nil: undefined })
     const perPage = fc.constantFrom(1, 7, 100, 999, 1000)
     await fc.assert(
@@ -346,7 +346,7 @@ describe('a page of messages', () => {
       pages.push(...items.map(item => item.uuid))
     }
     const plain = await db.sql`
-      select uuid from messages where ${inDispatch(home.dispatchId)} and status = 'SENT' order by position`
+      select message_uuid as uuid from messages where ${inDispatch(home.dispatchId)} and status = 'SENT' order by dispatch_position`
     expect(pages).toEqual(plain.map(row => row.uuid))
   })
 })

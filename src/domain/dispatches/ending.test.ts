@@ -12,7 +12,7 @@ test('a lane that somebody has locked is passed over and ended the next time, an
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(8))
   await db.sql`update lanes set end_at = now() where dispatch_id = ${dispatchId}`
   const [locked, ...others] = await db.sql`
-    select lane_id as "laneId", tail from lanes where dispatch_id = ${dispatchId} and tail > 0 order by lane_id`
+    select lane_id, tail from lanes where dispatch_id = ${dispatchId} and tail > 0 order by lane_id`
   const refused: string[] = []
   const end = () => endDueLanes(db.sql, new Date(), async (_, uuids) => void refused.push(...uuids))
 

@@ -141,9 +141,9 @@ describe('in a dispatch that goes by a template', () => {
   const template = {
     templateId: 7,
     channelType: 'SMS' as const,
-    templateType: 'TRANSACT' as const,
+    trafficType: 'TRANSACT' as const,
     pattern: 'Order %d is ready',
-    dateTo: null,
+    validTo: null,
     senderName: null,
     content: null,
     compiled: compilePattern('Order %d is ready'),

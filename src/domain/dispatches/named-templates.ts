@@ -32,9 +32,9 @@ export async function withNamedTemplates(
   }
   if (!first?.fits) return { dispatch, about: { trafficType: USUAL, templateId: null } }
 
-  const { templateId, templateType, pattern } = first.template
+  const { templateId, trafficType, pattern } = first.template
   const text = fillPlaces(pattern, content.parameters ?? [])
-  return { dispatch: { ...dispatch, text }, about: { trafficType: templateType, templateId } }
+  return { dispatch: { ...dispatch, text }, about: { trafficType: trafficType, templateId } }
 }
 
 function unknownIds(templates: readonly ApprovedTemplate[], steps: CascadeStep[]): number[] {

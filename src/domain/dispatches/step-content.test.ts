@@ -227,12 +227,12 @@ describe('a dispatch by cascade', () => {
     const { companyId } = await aCompany()
     const template = {
       channelType: 'WHATSAPP' as const,
-      templateType: 'TRANSACT' as const,
+      trafficType: 'TRANSACT' as const,
       pattern: 'Order %d is ready',
       senderId: null,
       content: { name: 'order_ready', language: 'ru' },
-      dateFrom: new Date('2026-01-01T00:00:00Z'),
-      dateTo: null,
+      validFrom: new Date('2026-01-01T00:00:00Z'),
+      validTo: null,
     }
     const { templateId } = await db.sql.begin(sql => createTemplate(sql, companyId, template, new Date()))
     await approveTemplate(db.sql, templateId, new Date())
@@ -259,7 +259,7 @@ describe('a dispatch by cascade', () => {
     const plain: Content = { ...viber, button: { text: 'Shop', url: 'https://shop.example/' } } as Content
     const kept = async (content: Content, ids: string[]) => {
       const { dispatchId } = await aFilled(companyId, [stepOf('VIBER', 'Order {id}', content), sms], ids)
-      return db.sql`select content from messages where dispatch_id = ${dispatchId} order by position`
+      return db.sql`select content from messages where dispatch_id = ${dispatchId} order by dispatch_position`
     }
     expect(await kept(plain, ['17', ''])).toEqual([{ content: null }, { content: null }])
     expect(await kept(viber, ['17', ''])).toEqual([{ content: asGot('17').content }, { content: null }])

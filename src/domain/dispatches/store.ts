@@ -4,19 +4,19 @@ import type { EndingLane } from '../lanes/lane-ends.ts'
 import type { About, ClientDispatch, Dispatch, DispatchStatus, NewDispatch } from './dispatch.ts'
 
 const columns = (sql: Sql) => sql`
-  d.company_id as "companyId", d.dispatch_id as "dispatchId", d.name, d.status, d.channel_type as "channelType",
-  d.traffic_type as "trafficType", d.template_id as "templateId", d.text, d.sender_ids as "senderIds",
-  d.sender_name as "senderName", d.center_id as "centerId", d.options, d.cascade, d.format, d.start_at as "startAt",
-  d.callback_url as "callbackUrl", d.callback_events as "callbackEvents",
-  d.price_estimate as "priceEstimate",
-  d.tariff_ids as "tariffIds", d.created_price as "createdPrice", d.message_count as "messageCount",
-  d.first_uuid as "firstUuid", d.last_uuid as "lastUuid",
-  d.created_at as "createdAt", d.started_at as "startedAt", d.ended_at as "endedAt", c.currency`
+  d.company_id, d.dispatch_id, d.name, d.status, d.channel_type,
+  d.traffic_type, d.template_id, d.text, d.sender_ids,
+  d.sender_name, d.center_id, d.options, d.cascade, d.api, d.start_at,
+  d.callback_url, d.callback_events,
+  d.price_estimate,
+  d.tariff_ids, d.created_price, d.message_count,
+  d.first_uuid, d.last_uuid,
+  d.created_at, d.started_at, d.ended_at, c.currency`
 
 export function insertDispatchId(sql: Sql, companyId: number) {
   return sql<{ dispatchId: number; now: Date }[]>`
     insert into dispatch_ids (company_id) values (${companyId})
-    returning dispatch_id as "dispatchId", clock_timestamp() as now`
+    returning dispatch_id, clock_timestamp() as now`
 }
 
 export function insertDispatch(sql: Sql, companyId: number, dispatchId: number, about: About, dispatch: NewDispatch) {
@@ -43,7 +43,7 @@ export function insertClientDispatch(
   return sql`
     insert into dispatches (
       company_id, dispatch_id, name, channel_type, traffic_type, template_id, text, sender_ids, sender_name, center_id,
-      hours, days, parts_per_second, options, cascade, format, callback_url, callback_events)
+      hours, days, parts_per_second, options, cascade, api, callback_url, callback_events)
     values (
       ${home.companyId}, ${home.dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${about.trafficType},
       ${about.templateId}, ${dispatch.text}, ${dispatch.senderIds}, ${dispatch.senderName}, ${dispatch.centerId},
@@ -75,11 +75,11 @@ export function addToDispatch(
 /** Among the answers of a request that was repeated: those that got a lane were accepted. */
 export function selectAnswers(sql: Sql, dispatch: Dispatch, from: number, count: number) {
   return sql<{ uuid: string; destination: string; errorCode: number | null }[]>`
-    select uuid, destination, case when lane_id is null then error_code end as "errorCode" from messages
+    select message_uuid as uuid, destination, case when lane_id is null then error_code end as error_code from messages
     where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
-      and position >= ${from} and position < ${from + count}
-      and uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
-    order by position`
+      and dispatch_position >= ${from} and dispatch_position < ${from + count}
+      and message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
+    order by dispatch_position`
 }
 
 /** A dispatch of this partner, from its bare id. */
@@ -121,16 +121,16 @@ export type DispatchWithSums = Dispatch & BlockSums
 
 const withSums = (sql: Sql) => sql`
   cross join lateral (
-    select coalesce(sum(created_messages), 0)::bigint as "createdMessages",
-      coalesce(sum(sent_messages), 0)::bigint as "sentMessages",
-      coalesce(sum(delivered_messages), 0)::bigint as "deliveredMessages",
-      coalesce(sum(failed_messages), 0)::bigint as "failedMessages",
-      coalesce(sum(created_parts), 0)::bigint as "createdParts",
-      coalesce(sum(sent_parts), 0)::bigint as "sentParts",
-      coalesce(sum(delivered_parts), 0)::bigint as "deliveredParts",
-      coalesce(sum(failed_parts), 0)::bigint as "failedParts",
-      coalesce(sum(unsent_messages), 0)::bigint as "unsentMessages",
-      coalesce(sum(unsent_parts), 0)::bigint as "unsentParts"
+    select coalesce(sum(created_messages), 0)::bigint as created_messages,
+      coalesce(sum(sent_messages), 0)::bigint as sent_messages,
+      coalesce(sum(delivered_messages), 0)::bigint as delivered_messages,
+      coalesce(sum(failed_messages), 0)::bigint as failed_messages,
+      coalesce(sum(created_parts), 0)::bigint as created_parts,
+      coalesce(sum(sent_parts), 0)::bigint as sent_parts,
+      coalesce(sum(delivered_parts), 0)::bigint as delivered_parts,
+      coalesce(sum(failed_parts), 0)::bigint as failed_parts,
+      coalesce(sum(unsent_messages), 0)::bigint as unsent_messages,
+      coalesce(sum(unsent_parts), 0)::bigint as unsent_parts
     from dispatch_blocks b where b.company_id = d.company_id and b.dispatch_id = d.dispatch_id
   ) sums`
 
@@ -202,16 +202,16 @@ export function completeFinished(sql: Sql, companyId: number, dispatchIds: numbe
         select from dispatch_blocks b
         where b.company_id = d.company_id and b.dispatch_id = d.dispatch_id
           and b.created_messages + b.sent_messages > 0)
-    returning d.dispatch_id as "dispatchId"`
+    returning d.dispatch_id`
 }
 
 /** How many people each tariff by unique recipients has reached this month, and how many new ones a dispatch could. */
 export function selectReach(sql: Sql, dispatch: Dispatch, tariffIds: number[], month: string) {
   return sql<{ tariffId: number; reached: number; within: number }[]>`
-    select t.tariff_id as "tariffId", coalesce(u.recipients, 0)::bigint as reached, (
+    select t.tariff_id, coalesce(u.recipients, 0)::bigint as reached, (
       select count(distinct m.destination) from messages m
       where m.company_id = ${dispatch.companyId} and m.dispatch_id = ${dispatch.dispatchId}
-        and m.uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
+        and m.message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
         and m.tariff_id = t.tariff_id and m.status in ('CREATED', 'SENT')
         and not exists (
           select from tariff_recipients r
@@ -226,9 +226,9 @@ export function selectReach(sql: Sql, dispatch: Dispatch, tariffIds: number[], m
 /** What is still to be sent of a lane and in nobody's hands, from a place on. */
 export function selectUnsent(sql: Sql, lane: EndingLane, fromSeq: number, limit: number) {
   return sql<{ uuid: string; seq: number }[]>`
-    select m.uuid, m.seq from messages m
+    select m.message_uuid as uuid, m.seq from messages m
     where m.company_id = ${lane.companyId} and m.lane_id = ${lane.laneId} and m.seq >= ${fromSeq}
-      and m.uuid between ${lane.firstUuid} and ${lane.lastUuid} and m.status = 'CREATED'
+      and m.message_uuid between ${lane.firstUuid} and ${lane.lastUuid} and m.status = 'CREATED'
       and not exists (
         select from leases e
         where e.company_id = m.company_id and e.lane_id = m.lane_id and e.worker is not null
@@ -238,7 +238,7 @@ export function selectUnsent(sql: Sql, lane: EndingLane, fromSeq: number, limit:
 
 /** Later steps of the dispatch's cascades that are not sent yet. */
 export const waitingSteps = (sql: Sql, { companyId, dispatchId, firstUuid }: Dispatch) => sql`
-  select m.company_id, m.uuid ${laterSteps(sql, companyId, dispatchId, firstUuid)} and m.status = 'CREATED'`
+  select m.company_id, m.message_uuid ${laterSteps(sql, companyId, dispatchId, firstUuid)} and m.status = 'CREATED'`
 
 /** Something of its cascades that waits, that may fail with steps left, or that may still be read in time. */
 export function selectOpenCascade(sql: Sql, { companyId, dispatchId, firstUuid }: Dispatch) {
@@ -248,9 +248,9 @@ export function selectOpenCascade(sql: Sql, { companyId, dispatchId, firstUuid }
     limit 1)
     union all
     (select 1 from message_timers t
-    join messages m on m.company_id = t.company_id and m.uuid = t.uuid
+    join messages m on m.company_id = t.company_id and m.message_uuid = t.message_uuid
     join cascades c on c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid
-    where t.company_id = ${companyId} and t.kind = 'step' and t.uuid >= ${firstUuid} and m.uuid >= ${firstUuid}
+    where t.company_id = ${companyId} and t.kind = 'step' and t.message_uuid >= ${firstUuid} and m.message_uuid >= ${firstUuid}
       and c.dispatch_id = ${dispatchId} and c.ended_at is null and c.next_step = m.cascade_step + 1
       and m.status = 'DELIVERED' and m.read_at is null
       and c.steps -> (m.cascade_step - 1) ->> 'condition' = 'not_read'
@@ -261,4 +261,4 @@ export function selectOpenCascade(sql: Sql, { companyId, dispatchId, firstUuid }
 const laterSteps = (sql: Sql, companyId: number, dispatchId: number, firstUuid: string | null) => sql`
   from cascades c join messages m on m.company_id = c.company_id and m.cascade_uuid = c.cascade_uuid
   where c.company_id = ${companyId} and c.dispatch_id = ${dispatchId} and c.next_step > 2
-    and m.company_id = ${companyId} and m.uuid >= ${firstUuid} and m.cascade_step > 1`
+    and m.company_id = ${companyId} and m.message_uuid >= ${firstUuid} and m.cascade_step > 1`

@@ -33,7 +33,7 @@ async function aShop(given: Partial<NewTemplate> = {}): Promise<World & { templa
     const [row] = await db.sql<{ tariffId: number }[]>`
       insert into tariffs (partner_id, sender_type, brand, traffic_type, pricing_model, currency)
       values (${world.partner.partnerId}, 'COMMON', null, ${trafficType}, 'FIXED', 'RUB')
-      returning tariff_id as "tariffId"`
+      returning tariff_id`
     await db.sql`
       insert into tariff_steps (tariff_id, from_count, price)
       values (${row!.tariffId}, 0, ${db.sql.typed.money(money(price))})`
@@ -44,12 +44,12 @@ async function aShop(given: Partial<NewTemplate> = {}): Promise<World & { templa
 async function aTemplate(companyId: number, given: Partial<NewTemplate> = {}): Promise<number> {
   const template: NewTemplate = {
     channelType: 'SMS',
-    templateType: 'TRANSACT',
+    trafficType: 'TRANSACT',
     pattern: 'Order %d is ready',
     senderId: null,
     content: null,
-    dateFrom: new Date('2026-01-01T00:00:00Z'),
-    dateTo: null,
+    validFrom: new Date('2026-01-01T00:00:00Z'),
+    validTo: null,
     ...given,
   }
   const { templateId } = await db.sql.begin(sql => createTemplate(sql, companyId, template, new Date()))
@@ -110,7 +110,7 @@ const judged = (dispatchId: number) => db.sql`
     l.priority
   from messages m join dispatches d using (company_id, dispatch_id)
   left join lanes l on l.company_id = m.company_id and l.lane_id = m.lane_id
-  where m.dispatch_id = ${dispatchId} order by m.position`
+  where m.dispatch_id = ${dispatchId} order by m.dispatch_position`
 
 const transact = (template: number) => ({ code: null, type: 'TRANSACT', template, price: money('2'), priority: 1 })
 const promo = { code: null, type: 'PROMO', template: null, price: money('5'), priority: 3 }

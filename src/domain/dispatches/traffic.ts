@@ -29,5 +29,5 @@ export async function aboutOf(
   const matches = await matchTexts(templates, texts, new Effort(forAllTemplates, budget))
   const match = texts.flatMap(text => matches.get(text) ?? [])[0]
   if (!match) return { trafficType: USUAL, templateId: null }
-  return { trafficType: match.template.templateType, templateId: match.template.templateId }
+  return { trafficType: match.template.trafficType, templateId: match.template.templateId }
 }

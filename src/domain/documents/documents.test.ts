@@ -11,8 +11,7 @@ const fileOf = (mib: number) => ({
   content: Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(mib * MIB - 9)]),
 })
 const quota = { companyMib: 3, partnerMib: 4 }
-const store = (companyId: number, mib: number) =>
-  db.sql.begin(tx => storeDocument(tx, companyId, fileOf(mib), quota)) as Promise<unknown>
+const store = (companyId: number, mib: number) => db.sql.begin(tx => storeDocument(tx, companyId, fileOf(mib), quota))
 
 test('the documents of a company, and of all companies of a partner, keep their quota', async () => {
   const partner = await aPartner(db.sql)

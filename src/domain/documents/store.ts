@@ -3,8 +3,8 @@ import type { CompanyDocument, DocumentKind, DocumentUsage } from './document.ts
 
 /** The size is known without the content being read: it is kept apart from its row, and not compressed. */
 const columns = (sql: Sql) => sql`
-  document_id as "id", company_id as "companyId", filename, kind, octet_length(content) as "sizeBytes",
-  created_at as "createdAt"`
+  document_id as "id", company_id, filename, kind, octet_length(content) as size_bytes,
+  created_at`
 
 export function insertDocument(
   sql: Sql,
@@ -28,10 +28,10 @@ export function lockDocumentsOfPartner(sql: Sql, companyId: number) {
 export function selectUsage(sql: Sql, companyId: number) {
   return sql<DocumentUsage[]>`
     select
-      count(*) filter (where company_id = ${companyId}) as "companyCount",
-      coalesce(sum(octet_length(content)) filter (where company_id = ${companyId}), 0)::bigint as "companyBytes",
-      count(*) as "partnerCount",
-      coalesce(sum(octet_length(content)), 0)::bigint as "partnerBytes"
+      count(*) filter (where company_id = ${companyId}) as company_count,
+      coalesce(sum(octet_length(content)) filter (where company_id = ${companyId}), 0)::bigint as company_bytes,
+      count(*) as partner_count,
+      coalesce(sum(octet_length(content)), 0)::bigint as partner_bytes
     from company_documents
     where company_id in (
       select company_id from companies

@@ -21,7 +21,7 @@ export const deleteEngine = (sql: Sql, worker: string) => sql`delete from engine
 
 /** The engines that were seen lately, and of their clocks the one that is furthest off. */
 export const selectSeen = (sql: Sql) => sql<{ engines: number; clockOffMs: number | null }[]>`
-  select count(*) as engines, (array_agg(clock_off_ms order by abs(clock_off_ms) desc))[1] as "clockOffMs"
+  select count(*) as engines, (array_agg(clock_off_ms order by abs(clock_off_ms) desc))[1] as clock_off_ms
   from engines where seen_at > clock_timestamp() - interval '10 seconds'`
 
 export const deleteUnseen = (sql: Sql) => sql`delete from engines where seen_at < now() - interval '1 day'`

@@ -40,7 +40,7 @@ export function passSteps(pool: Pool, companyId: number, uuids: string[], contex
     })
     await advanceCascades(sql, companyId, unread, context)
     return steps.filter(({ status }) => status === 'SENT').map(({ uuid }) => uuid)
-  }) as Promise<string[]>
+  })
 }
 
 const asMessage = (uuid: string) => ({ uuid })

@@ -6,13 +6,13 @@ export type Expiring = { uuid: string; status: 'CREATED' | 'SENT'; isLeased: boo
 export function selectExpiring(sql: Sql, companyId: number, uuids: string[]) {
   const sorted = uuids.toSorted()
   return sql<Expiring[]>`
-    select m.uuid, m.status, exists (
+    select m.message_uuid as uuid, m.status, exists (
       select from leases e
       where e.company_id = m.company_id and e.lane_id = m.lane_id and m.seq >= e.first_seq and m.seq < e.next_seq
-        and e.worker is not null and e.until > clock_timestamp()) as "isLeased"
+        and e.worker is not null and e.claimed_until > clock_timestamp()) as is_leased
     from messages m
-    where m.company_id = ${companyId} and m.uuid = any(${sorted}::uuid[])
-      and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!} and m.status in ('CREATED', 'SENT')`
+    where m.company_id = ${companyId} and m.message_uuid = any(${sorted}::uuid[])
+      and m.message_uuid between ${sorted[0]!} and ${sorted.at(-1)!} and m.status in ('CREATED', 'SENT')`
 }
 
 /**
@@ -27,10 +27,10 @@ export function selectOverdueWaiting(sql: Sql, now: Date, limit: number) {
       union all
       select e.company_id, e.lane_id, e.first_seq, e.next_seq
       from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id and l.dispatch_id is null
-      where e.worker is null or e.until < clock_timestamp())
-    select m.company_id as "companyId", m.uuid from standing s
+      where e.worker is null or e.claimed_until < clock_timestamp())
+    select m.company_id, m.message_uuid as uuid from standing s
     join messages m on m.company_id = s.company_id and m.lane_id = s.lane_id and m.seq >= s.first_seq
-      and m.seq < s.next_seq and m.uuid >= uuid7_floor(now() - interval '100 days')
+      and m.seq < s.next_seq and m.message_uuid >= uuid7_floor(now() - interval '100 days')
     where m.status = 'CREATED' and coalesce(m.waits_until, m.expires_at) <= ${now}
     limit ${limit}`
 }

@@ -11,17 +11,17 @@ export function renewBinds(sql: Sql, gatewayId: number, worker: string, seconds:
     with gateway as materialized (
       select gateway_id from gateways where gateway_id = ${gatewayId} for key share),
     seeking as (
-      insert into gateway_bind_seekers (gateway_id, worker, until)
+      insert into gateway_bind_seekers (gateway_id, worker, expires_at)
       select gateway_id, ${worker}::uuid, clock_timestamp() + make_interval(secs => ${seconds}) from gateway
-      on conflict (gateway_id, worker) do update set until = excluded.until),
+      on conflict (gateway_id, worker) do update set expires_at = excluded.expires_at),
     renewed as (
-      update gateway_binds set until = clock_timestamp() + make_interval(secs => ${seconds})
+      update gateway_binds set claimed_until = clock_timestamp() + make_interval(secs => ${seconds})
       from gateway
       where gateway_binds.gateway_id = gateway.gateway_id and worker = ${worker}
       returning bind),
     seekers as (
       select worker from gateway_bind_seekers
-      where gateway_id = ${gatewayId} and until >= clock_timestamp()
+      where gateway_id = ${gatewayId} and expires_at >= clock_timestamp()
       union select ${worker}::uuid)
     select
       coalesce((select array_agg(bind::int order by bind) from renewed), '{}') as binds,
@@ -41,14 +41,14 @@ export function takeBinds(
   return sql<{ bind: number }[]>`
     with gateway as materialized (
       select gateway_id from gateways where gateway_id = ${gatewayId} for key share)
-    insert into gateway_binds (gateway_id, bind, worker, until)
+    insert into gateway_binds (gateway_id, bind, worker, claimed_until)
     select gateway_id, n, ${worker}::uuid, clock_timestamp() + make_interval(secs => ${seconds})
     from gateway, generate_series(1, ${contract}::int) n
     where not exists (
-      select from gateway_binds b where b.gateway_id = ${gatewayId} and b.bind = n and b.until >= clock_timestamp())
+      select from gateway_binds b where b.gateway_id = ${gatewayId} and b.bind = n and b.claimed_until >= clock_timestamp())
     order by n limit ${most}
-    on conflict (gateway_id, bind) do update set worker = excluded.worker, until = excluded.until
-      where gateway_binds.until < clock_timestamp()
+    on conflict (gateway_id, bind) do update set worker = excluded.worker, claimed_until = excluded.claimed_until
+      where gateway_binds.claimed_until < clock_timestamp()
     returning bind`
 }
 
@@ -62,10 +62,10 @@ export const deleteAllBinds = (sql: Sql, gatewayId: number, worker: string) => s
 
 export const deleteGoneSeekers = (sql: Sql, gatewayId: number) => sql`
   delete from gateway_bind_seekers
-  where gateway_id = ${gatewayId} and until < clock_timestamp() - interval '1 hour'`
+  where gateway_id = ${gatewayId} and expires_at < clock_timestamp() - interval '1 hour'`
 
 export const selectReceiptIds = (sql: Sql, gatewayIds: number[]) => sql<(LearntReceiptIds & { gatewayId: number })[]>`
-  select gateway_id as "gatewayId", relation, by_address as "byAddress" from gateway_receipt_ids
+  select gateway_id, relation, by_address from gateway_receipt_ids
   where gateway_id = any(${gatewayIds}::bigint[])`
 
 /** Nothing happens for a gateway that was removed meanwhile. */
@@ -90,7 +90,7 @@ export const selectAnswers = (sql: Sql, gatewayId: number, seconds: number) => s
   with engines as (
     select *, seen_at >= clock_timestamp() - make_interval(secs => ${seconds}) as is_there
     from gateway_answers where gateway_id = ${gatewayId})
-  select min(answered_until) filter (where is_there) as "answeredUntil",
+  select min(answered_until) filter (where is_there) as answered_until,
     coalesce(sum(unanswered + case when is_there then 0 else open end), 0)::int as unanswered
   from engines`
 

@@ -18,9 +18,9 @@ export function upsertMinutes(sql: Sql, worker: string, rows: OwnMinute[]) {
 
 /** Over all engines, also those that are gone. */
 export const selectDaySums = (sql: Sql) => sql<{ gatewayId: number; outstanding: number; endedLastMinute: number }[]>`
-  select gateway_id as "gatewayId", sum(taken - ended)::bigint as outstanding,
+  select gateway_id, sum(taken - ended)::bigint as outstanding,
     coalesce(sum(ended) filter (where minute > now() - interval '2 minutes' and minute <= now() - interval '1 minute'), 0)::bigint
-      as "endedLastMinute"
+      as ended_last_minute
   from gateway_minutes where minute > now() - interval '26 hours'
   group by gateway_id`
 
@@ -32,7 +32,7 @@ export type MinuteRow = { gatewayId: number; minute: Date; parts: number; failed
 
 /** One row for each engine, gateway and minute: the caller adds up the rows of several engines. */
 export const selectHour = (sql: Sql) => sql<MinuteRow[]>`
-  select gateway_id as "gatewayId", minute, parts, failed, errors from gateway_minutes
+  select gateway_id, minute, parts, failed, errors from gateway_minutes
   where minute > now() - interval '1 hour'
   order by gateway_id, minute`
 

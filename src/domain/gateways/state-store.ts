@@ -29,11 +29,11 @@ export const deleteOthers = (sql: Sql, worker: string, gatewayIds: number[]) => 
     or seen_at < clock_timestamp() - interval '1 minute'`
 
 export const selectStates = (sql: Sql) => sql<GatewayState[]>`
-  select gateway_id as "gatewayId", count(*)::int as engines, bool_or(up) as up, sum(bound)::int as bound,
+  select gateway_id, count(*)::int as engines, bool_or(up) as up, sum(bound)::int as bound,
     sum(wanted)::int as wanted, sum(open_messages)::int as open, sum(window_size)::int as "window",
-    sum(parts_last_minute)::int as "partsLastMinute",
-    (array_agg(last_error order by last_error_at desc nulls last))[1] as "lastError",
-    max(last_error_at) as "lastErrorAt", max(answer_ms) as "answerMs"
+    sum(parts_last_minute)::int as parts_last_minute,
+    (array_agg(last_error order by last_error_at desc nulls last))[1] as last_error,
+    max(last_error_at) as last_error_at, max(answer_ms) as answer_ms
   from gateway_states
   where seen_at > clock_timestamp() - interval '10 seconds'
   group by gateway_id`
@@ -57,8 +57,8 @@ export type EngineState = Omit<GatewayState, 'engines' | 'lastError' | 'lastErro
 
 /** The same engine by engine, of those that were seen lately. */
 export const selectEngineStates = (sql: Sql) => sql<EngineState[]>`
-  select gateway_id as "gatewayId", worker, up, bound, wanted, open_messages as open, window_size as "window",
-    parts_last_minute as "partsLastMinute"
+  select gateway_id, worker, up, bound, wanted, open_messages as open, window_size as "window",
+    parts_last_minute
   from gateway_states
   where seen_at > clock_timestamp() - interval '10 seconds'
   order by gateway_id, worker`

@@ -3,8 +3,8 @@ import type { Sql } from '../../db/sql.ts'
 import type { Gateway, GatewayChange, NewGateway, SimulatedInbound } from './gateway.ts'
 
 const columns = (sql: Sql) => sql`
-  gateway_id as "gatewayId", name, channel_type as "channelType", connector, brands, settings,
-  secrets as sealed, parts_per_second as "partsPerSecond", paused, paused_at as "pausedAt", drain_until as "drainUntil",
+  gateway_id, name, channel_type, connector, brands, settings,
+  secrets as sealed, parts_per_second, paused, paused_at, drain_until,
   companies, version`
 
 export const selectGateways = (sql: Sql) => sql<Gateway[]>`select ${columns(sql)} from gateways order by gateway_id`
@@ -15,7 +15,7 @@ export const selectGateway = (sql: Sql, gatewayId: number) =>
 /** Of the gateways of these channels, the settings of these names alone. */
 export function selectNameSettings(sql: Sql, channelTypes: string[], names: string[]) {
   return sql<Pick<Gateway, 'channelType' | 'settings'>[]>`
-    select g.channel_type as "channelType", jsonb_object_agg(s.key, s.value) as settings
+    select g.channel_type, jsonb_object_agg(s.key, s.value) as settings
     from gateways g cross join lateral jsonb_each(g.settings) s
     where g.channel_type = any(${channelTypes}::text[]) and s.key = any(${names}::text[])
     group by g.gateway_id`
@@ -65,13 +65,13 @@ export type NamedGateway = Pick<Gateway, 'channelType' | 'connector' | 'settings
 
 export const selectGatewaysOf = (sql: Sql, channelTypes: readonly string[]) =>
   sql<NamedGateway[]>`
-    select channel_type as "channelType", connector, settings, companies from gateways
+    select channel_type, connector, settings, companies from gateways
     where channel_type = any(${[...channelTypes]}::text[])`
 
 /** Names of these channels that the company has registered and may use, in every spelling that was asked for. */
 export function selectRegistered(sql: Sql, companyId: number, channelTypes: string[], names: string[]) {
   return sql<{ channelType: ChannelType; senderName: string }[]>`
-    select distinct channel_type as "channelType", sender_name as "senderName" from senders
+    select distinct channel_type, sender_name from senders
     where company_id = ${companyId} and channel_type = any(${channelTypes}::text[])
       and sender_name = any(${names}::text[]) and status = 'APPROVED' and not suspended`
 }
@@ -92,7 +92,7 @@ export type SimulatedMessage = {
 
 export function insertSimulated(sql: Sql, gatewayId: number, worker: string, messages: SimulatedMessage[]) {
   return sql`
-    insert into simulator_messages (gateway_id, worker, company_id, uuid, sender_name, destination, channel_type, text)
+    insert into simulator_messages (gateway_id, worker, company_id, message_uuid, sender_name, destination, channel_type, text)
     select ${gatewayId}, ${worker}::uuid, q.* from unnest(
       ${messages.map(m => m.companyId)}::bigint[], ${messages.map(m => m.uuid)}::uuid[],
       ${messages.map(m => m.senderName)}::text[], ${messages.map(m => m.destination)}::text[],
@@ -105,11 +105,11 @@ export function insertSimulated(sql: Sql, gatewayId: number, worker: string, mes
  */
 export function selectUnreported(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
   return sql<SimulatedMessage[]>`
-    select s.company_id as "companyId", s.uuid, s.sender_name as "senderName", s.destination,
-      s.channel_type as "channelType", s.text
+    select s.company_id, s.message_uuid as uuid, s.sender_name, s.destination,
+      s.channel_type, s.text
     from simulator_messages s
     cross join lateral (
-      select m.status from messages m where m.company_id = s.company_id and m.uuid = s.uuid limit 1
+      select m.status from messages m where m.company_id = s.company_id and m.message_uuid = s.message_uuid limit 1
     ) m
     where s.gateway_id = ${gatewayId} and s.worker <> ${worker}
       and s.accepted_at < clock_timestamp() - make_interval(secs => ${afterSeconds})
@@ -118,14 +118,14 @@ export function selectUnreported(sql: Sql, gatewayId: number, worker: string, af
 }
 
 export const selectOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
-  select company_id as "companyId", uuid, sender_name as "senderName", destination, channel_type as "channelType", text
+  select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
   from simulator_messages order by simulator_id`
 
 /** Looks through the newest alone: there is no index on the rest. */
 export const selectHanded = (sql: Sql, companyId: number, uuid: string, newest: number) => sql<SimulatedMessage[]>`
-  select company_id as "companyId", uuid, sender_name as "senderName", destination, channel_type as "channelType", text
+  select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
   from (select * from simulator_messages order by simulator_id desc limit ${newest}) s
-  where company_id = ${companyId} and uuid = ${uuid} limit 1`
+  where company_id = ${companyId} and message_uuid = ${uuid} limit 1`
 
 /** The outbox keeps the newest; the rest is forgotten. */
 export const trimSimulated = (sql: Sql, keep: number) => sql`
@@ -138,7 +138,7 @@ export function insertInbound(
   { from, to, text }: Pick<SimulatedInbound, 'from' | 'to' | 'text'>,
 ) {
   return sql`
-    insert into simulator_inbound (channel_type, sender_name, msisdn, text)
+    insert into simulator_inbound (channel_type, sender_name, destination, text)
     values (${channelType}, ${to}, ${from}, ${text})`
 }
 
@@ -147,7 +147,7 @@ export const selectAnyInbound = (sql: Sql, channelType: string) =>
 
 export function lockInbound(sql: Sql, channelType: string) {
   return sql<(Omit<SimulatedInbound, 'providerId'> & { inboundId: number })[]>`
-    select inbound_id as "inboundId", msisdn as "from", sender_name as "to", text, written_at as "receivedAt"
+    select inbound_id, destination as "from", sender_name as "to", text, written_at as received_at
     from simulator_inbound where channel_type = ${channelType}
     order by inbound_id limit 100 for update skip locked`
 }

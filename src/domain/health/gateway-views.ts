@@ -37,10 +37,10 @@ const nothing: GatewayDay = { outstanding: 0, endedLastMinute: 0, hour: [], erro
 
 /** All gateways, from what the engines wrote down. */
 export async function gatewayViews(pool: Pool, now: Date): Promise<GatewayView[]> {
-  return (await pool.begin('read only', async sql => {
+  return await pool.begin('read only', async sql => {
     await store.limitTime(sql, TIMEOUT_MS)
     return viewsIn(sql, now)
-  })) as GatewayView[]
+  })
 }
 
 async function viewsIn(sql: Sql, now: Date): Promise<GatewayView[]> {

@@ -43,7 +43,7 @@ async function bounded<T>(pool: Pool, work: (sql: Parameters<typeof processesIn>
   const asked = pool.begin('read only', async sql => {
     await store.limitTime(sql, TIMEOUT_MS)
     return work(sql)
-  }) as Promise<T>
+  })
   const { promise: over, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error('no answer in time')), TIMEOUT_MS * 2)
   asked.catch(() => {})

@@ -21,9 +21,9 @@ export type ProcessRow = {
 }
 
 const columns = (sql: Sql) => sql`
-  host, pid, version, started_at as "startedAt", seen_at as "seenAt",
-  greatest(0, extract(epoch from clock_timestamp() - seen_at) * 1000)::int as "silentMs",
-  clock_off_ms as "clockOffMs", memory_bytes as "memoryBytes", loop_delay_ms as "loopDelayMs"`
+  host, pid, version, started_at, seen_at,
+  greatest(0, extract(epoch from clock_timestamp() - seen_at) * 1000)::int as silent_ms,
+  clock_off_ms, memory_bytes, loop_delay_ms`
 
 const MOST_PROCESSES = 200
 
@@ -53,16 +53,16 @@ export const selectHeld = (sql: Sql) => sql<{ worker: string; leases: number; bi
   from (
     select worker, count(*) as leases, 0 as binds, 0 as receivers from leases where worker is not null group by worker
     union all
-    select worker, 0, count(*), 0 from gateway_binds where until >= clock_timestamp() group by worker
+    select worker, 0, count(*), 0 from gateway_binds where claimed_until >= clock_timestamp() group by worker
     union all
-    select worker, 0, 0, count(*) from receivers where worker is not null and until >= clock_timestamp() group by worker
+    select worker, 0, 0, count(*) from receivers where worker is not null and claimed_until >= clock_timestamp() group by worker
   ) held
   group by worker`
 
 /** Leases that no worker has renewed: an engine takes them over within seconds. */
 export const countStranded = (sql: Sql) => sql<{ count: number }[]>`
   select count(*)::int as count from (
-    select 1 from leases where worker is not null and until < clock_timestamp() - interval '10 seconds' limit 1000
+    select 1 from leases where worker is not null and claimed_until < clock_timestamp() - interval '10 seconds' limit 1000
   ) stranded`
 
 /** At most 10,000 are counted. */
@@ -94,7 +94,7 @@ export const selectLongestTransaction = (sql: Sql) => sql<{ seconds: number; pro
 export const selectMonths = (sql: Sql) => sql<{ months: number; newest: string | null; hasNext: boolean }[]>`
   select count(*)::int as months, max(substr(c.relname, 10)) as newest,
     coalesce(bool_or(c.relname = 'messages_' || to_char((now() at time zone 'UTC') + interval '1 month', 'YYYY_MM')), false)
-      as "hasNext"
+      as has_next
   from pg_inherits i join pg_class c on c.oid = i.inhrelid
   where i.inhparent = 'messages'::regclass`
 
@@ -102,7 +102,7 @@ export const selectMonths = (sql: Sql) => sql<{ months: number; newest: string |
 export const selectVacuum = (sql: Sql) => sql<
   { isOn: boolean; age: number; table: string | null; dead: number; live: number }[]
 >`
-  select current_setting('autovacuum') = 'on' as "isOn", age(d.datfrozenxid)::bigint as age, t.relname as table,
+  select current_setting('autovacuum') = 'on' as is_on, age(d.datfrozenxid)::bigint as age, t.relname as table,
     coalesce(t.n_dead_tup, 0)::bigint as dead, coalesce(t.n_live_tup, 0)::bigint as live
   from pg_database d
   left join (
@@ -112,8 +112,8 @@ export const selectVacuum = (sql: Sql) => sql<
 
 export const selectReplication = (sql: Sql) => sql<{ replicas: number; behindBytes: number }[]>`
   select count(*)::int as replicas,
-    coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)), 0)::bigint as "behindBytes"
+    coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)), 0)::bigint as behind_bytes
   from pg_stat_replication`
 
 export const selectDatabase = (sql: Sql) => sql<{ version: string; sizeBytes: number }[]>`
-  select current_setting('server_version') as version, pg_database_size(current_database())::bigint as "sizeBytes"`
+  select current_setting('server_version') as version, pg_database_size(current_database())::bigint as size_bytes`

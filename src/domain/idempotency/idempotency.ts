@@ -26,7 +26,7 @@ export function once<T>(
     const answer = await work(sql)
     if (hadEffect(answer)) await store.insertKey(sql, request, hashOf(request), JSON.stringify(answer))
     return answer
-  }) as Promise<T>
+  })
 }
 
 /** What the same request was answered before; undefined when it was not made, or too long ago. */

@@ -9,7 +9,7 @@ export function tryLock(sql: Sql, { owner, key }: Key) {
 
 export function selectKey(sql: Sql, { owner, key }: Key, lifetimeHours: number) {
   return sql<{ requestHash: Buffer; answer: string }[]>`
-    select request_hash as "requestHash", answer from idempotency_keys
+    select request_hash, answer from idempotency_keys
     where owner = ${owner} and key = ${key} and created_at > now() - make_interval(hours => ${lifetimeHours})`
 }
 

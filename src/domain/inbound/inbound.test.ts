@@ -45,9 +45,9 @@ const write = (given: Partial<InboundMessage> = {}, stopWords?: string[]) =>
 
 const rows = async (company = companyId) =>
   await db.sql`
-    select uuid, gateway_id as "gatewayId", provider_id as "providerId", channel_type as "channelType",
-      sender_name as "senderName", destination, text, content, center_id as "centerId", received_at as "receivedAt"
-    from inbound_messages where company_id = ${company} order by uuid`
+    select message_uuid as uuid, gateway_id, provider_id, channel_type,
+      sender_name, destination, text, content, center_id, received_at
+    from inbound_messages where company_id = ${company} order by message_uuid`
 
 const urls = async (company = companyId) =>
   (await listCallbacks(db.sql, company, { limit: 100 })).map(({ url }) => url).reverse()
@@ -263,7 +263,7 @@ describe('a name of several companies', () => {
       select sender_id as id from senders where company_id = ${company} and sender_name = ${senderName}`
     const at = new Date(Date.now() - minutesAgo * 60_000)
     await db.sql`
-      insert into messages (company_id, uuid, sender_id, price, status, sent_at, parts, brand_id, destination, text)
+      insert into messages (company_id, message_uuid, sender_id, price, status, sent_at, parts, brand_id, destination, text)
       values (${company}, ${uuid7(new Date())}, ${sender!.id}, 0, 'SENT', ${at}, 1, 0, ${destination}, 'Hello')`
   }
 

@@ -91,7 +91,7 @@ const chatOf = ({ from }: InboundMessage) => (from.startsWith(CHAT) ? from.slice
 
 /** A webhook has a transaction for everything it tells; a connection brings a pool. */
 const within = (sql: Sql, work: (sql: Transaction) => Promise<InboundOutcome>): Promise<InboundOutcome> =>
-  'begin' in sql ? (sql.begin(work) as Promise<InboundOutcome>) : work(sql)
+  'begin' in sql ? sql.begin(work) : work(sql)
 
 // Keeping it --------------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ export type NewRule = {
 
 /** It holds for what comes in from now on, at once. */
 export const addRule = (pool: Pool, companyId: number, rule: NewRule): Promise<ListedRule> =>
-  pool.begin(sql => addRuleWithin(sql, companyId, rule)) as Promise<ListedRule>
+  pool.begin(sql => addRuleWithin(sql, companyId, rule))
 
 /** The same in a transaction that does more. */
 export async function addRuleWithin(sql: Transaction, companyId: number, rule: NewRule): Promise<ListedRule> {

@@ -8,7 +8,7 @@ export type Owner = { companyId: number; currency: string; channelType: InboundC
 /** Companies that may be meant by a name in the gateway's channel: it is approved for them, and they may be written to. */
 export function selectOwners(sql: Sql, gatewayId: number, senderName: string) {
   return sql<Owner[]>`
-    select c.company_id as "companyId", c.currency, g.channel_type as "channelType", array_agg(s.sender_id) as "senderIds"
+    select c.company_id, c.currency, g.channel_type, array_agg(s.sender_id) as sender_ids
     from gateways g join senders s using (channel_type) join companies c on c.company_id = s.company_id
     where g.gateway_id = ${gatewayId} and g.channel_type = any(${[...inboundChannels]}::text[])
       and s.sender_name = ${senderName} and s.status = 'APPROVED' and c.inbound
@@ -23,7 +23,7 @@ export function selectOwners(sql: Sql, gatewayId: number, senderName: string) {
 export function selectOwner(sql: Sql, owners: Owner[], gatewayId: number, message: NewInbound) {
   const names = owners.flatMap(({ companyId, senderIds }) => senderIds.map(senderId => ({ companyId, senderId })))
   return sql<{ companyId: number }[]>`
-    select o.company_id as "companyId"
+    select o.company_id
     from unnest(
       ${names.map(({ companyId }) => companyId)}::bigint[], ${names.map(({ senderId }) => senderId)}::bigint[]
     ) o (company_id, sender_id)
@@ -31,7 +31,7 @@ export function selectOwner(sql: Sql, owners: Owner[], gatewayId: number, messag
       select m.sent_at from messages m
       where m.company_id = o.company_id and m.destination = ${message.destination} and m.sender_id = o.sender_id
         and m.sent_at is not null
-      order by m.uuid desc limit 1) last on true
+      order by m.message_uuid desc limit 1) last on true
     order by exists (
         select from inbound_messages i
         where i.company_id = o.company_id and i.gateway_id = ${gatewayId} and i.provider_id = ${message.providerId}
@@ -60,12 +60,12 @@ export type KeptInbound = NewInbound & {
 /** Nothing when the gateway has told of it before. */
 export function insertInbound(sql: Sql, gatewayId: number, m: KeptInbound) {
   return sql<{ uuid: string }[]>`
-    insert into inbound_messages (company_id, uuid, gateway_id, provider_id, channel_type, sender_name, destination, text,
+    insert into inbound_messages (company_id, message_uuid, gateway_id, provider_id, channel_type, sender_name, destination, text,
       center_id, received_at, rule_id, is_stop)
     values (${m.companyId}, ${m.uuid}, ${gatewayId}, ${m.providerId}, ${m.channelType}, ${m.senderName},
       ${m.destination}, ${m.text}, ${m.centerId}, ${m.receivedAt}, ${m.ruleId}, ${m.isStop})
     on conflict (company_id, gateway_id, provider_id) where provider_id is not null do nothing
-    returning uuid`
+    returning message_uuid as uuid`
 }
 
 /** The key bounds what is read of a subscriber who writes much; the hour is for clocks that differ. */
@@ -75,7 +75,7 @@ export function selectHeard(sql: Sql, companyId: number, senderName: string, des
     where exists (
       select from inbound_messages i
       where i.company_id = ${companyId} and i.destination = q.destination
-        and i.uuid >= uuid7_floor(${since}::timestamptz - interval '1 hour')
+        and i.message_uuid >= uuid7_floor(${since}::timestamptz - interval '1 hour')
         and i.sender_name = ${senderName} and i.received_at >= ${since})`
 }
 
@@ -131,28 +131,28 @@ export type SeenInbound = {
 
 export function selectSeen(sql: Sql, question: InboundQuestion, limit: number) {
   return sql<SeenInbound[]>`
-    select m.uuid, m.channel_type as "channelType", m.sender_name as "senderName", m.destination, m.text,
-      m.received_at as "receivedAt", m.is_stop as "isStop", m.center_id as "centerId", c.name as "centerName",
-      m.rule_id as "ruleId", r.rule_id is not null as "isRuleThere"
+    select m.message_uuid as uuid, m.channel_type, m.sender_name, m.destination, m.text,
+      m.received_at, m.is_stop, m.center_id, c.name as center_name,
+      m.rule_id, r.rule_id is not null as is_rule_there
     from (
       select * from inbound_messages i
-      where company_id = ${question.companyId} and uuid >= ${question.least} and uuid < ${question.greatest}
+      where company_id = ${question.companyId} and message_uuid >= ${question.least} and message_uuid < ${question.greatest}
         ${conditionsOf(sql, question)}
-      order by uuid desc limit ${limit}) m
+      order by message_uuid desc limit ${limit}) m
     left join traffic_centers c on c.company_id = m.company_id and c.center_id = m.center_id
     left join inbound_rules r on r.company_id = m.company_id and r.rule_id = m.rule_id
-    order by m.uuid desc`
+    order by m.message_uuid desc`
 }
 
 /** Messages from a number, or from numbers that begin so, by company: up to `most` of each, of the first few companies. */
 export function countByCompany(sql: Sql, companyIds: number[], question: Conditions, most: number) {
   return sql<{ companyId: number; companyName: string; count: number }[]>`
-    select c.company_id as "companyId", c.name as "companyName", written.count
+    select c.company_id, c.name as company_name, written.count
     from unnest(${companyIds}::bigint[]) company (id)
     cross join lateral (
       select count(*)::int as count from (
         select from inbound_messages i
-        where company_id = company.id and uuid >= ${question.least} and uuid < ${question.greatest}
+        where company_id = company.id and message_uuid >= ${question.least} and message_uuid < ${question.greatest}
           ${conditionsOf(sql, question)}
         limit ${most}) found) written
     join companies c on c.company_id = company.id
@@ -163,7 +163,7 @@ export function countByCompany(sql: Sql, companyIds: number[], question: Conditi
 type Conditions = Omit<InboundQuestion, 'companyId'>
 
 const conditionsOf = (sql: Sql, { uuid, number, beginning, centerId, digits, words }: Conditions) => sql`
-  ${uuid ? sql`and uuid = ${uuid}` : sql``}
+  ${uuid ? sql`and message_uuid = ${uuid}` : sql``}
   ${number ? sql`and destination = ${number}` : sql``}
   ${beginning ? sql`and destination >= ${beginning.from} and destination < ${beginning.before}` : sql``}
   ${centerId === undefined ? sql`` : sql`and center_id = ${centerId}`}
@@ -175,9 +175,9 @@ const like = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 /** The key that so many messages lie above, from the end of the question on; nothing when there are fewer. */
 export function selectFloor(sql: Sql, { companyId, least, greatest }: InboundQuestion, size: number) {
   return sql<{ uuid: string }[]>`
-    select uuid from inbound_messages
-    where company_id = ${companyId} and uuid >= ${least} and uuid < ${greatest}
-    order by uuid desc offset ${size - 1} limit 1`
+    select message_uuid as uuid from inbound_messages
+    where company_id = ${companyId} and message_uuid >= ${least} and message_uuid < ${greatest}
+    order by message_uuid desc offset ${size - 1} limit 1`
 }
 
 /** These statements are planned for their own values. */
@@ -187,8 +187,8 @@ export const limitStatement = (sql: Sql, timeoutMs: number) => sql`
 // Rules -----------------------------------------------------------------------------------------------------------
 
 const ruleColumns = (sql: Sql) => sql`
-  company_id as "companyId", rule_id as "ruleId", channel_type as "channelType",
-  coalesce(sender_names, '{}') as "senderNames", center_id as "centerId", callback_url as "callbackUrl"`
+  company_id, rule_id, channel_type,
+  coalesce(sender_names, '{}') as sender_names, center_id, callback_url`
 
 export function selectRules(sql: Sql, companyId: number, channelType: InboundChannel) {
   return sql<InboundRule[]>`
@@ -201,7 +201,7 @@ export type ListedRule = InboundRule & { centerName: string }
 
 export function selectListedRules(sql: Sql, companyId: number | undefined) {
   return sql<ListedRule[]>`
-    select ${ruleColumns(sql)}, name as "centerName"
+    select ${ruleColumns(sql)}, name as center_name
     from inbound_rules join traffic_centers using (company_id, center_id)
     where ${companyId ?? null}::bigint is null or company_id = ${companyId ?? null}
     order by company_id, rule_id`
@@ -212,7 +212,7 @@ export function insertRule(sql: Sql, rule: Omit<InboundRule, 'ruleId'>) {
     insert into inbound_rules (company_id, channel_type, sender_names, center_id, callback_url)
     values (${rule.companyId}, ${rule.channelType}, ${rule.senderNames.length > 0 ? rule.senderNames : null}::text[],
       ${rule.centerId}, ${rule.callbackUrl})
-    returning rule_id as "ruleId"`
+    returning rule_id`
 }
 
 export const countRules = (sql: Sql, companyId: number) =>
@@ -221,7 +221,7 @@ export const countRules = (sql: Sql, companyId: number) =>
 /** Nobody else changes it before the transaction ends. */
 export function selectRuleForUpdate(sql: Sql, companyId: number, ruleId: number) {
   return sql<ListedRule[]>`
-    select ${ruleColumns(sql)}, name as "centerName"
+    select ${ruleColumns(sql)}, name as center_name
     from inbound_rules join traffic_centers using (company_id, center_id)
     where company_id = ${companyId} and rule_id = ${ruleId}
     for update of inbound_rules`

@@ -58,7 +58,7 @@ describe('a new key', () => {
   test('is kept as its SHA-256 hash and nothing else', async () => {
     const { keyId, key } = await aKey(db.sql, companyId)
     const [row] = await db.sql`select key_hash from api_key_ids where key_id = ${keyId}`
-    expect(row!.key_hash).toEqual(createHash('sha256').update(key).digest())
+    expect(row!.keyHash).toEqual(createHash('sha256').update(key).digest())
     const [id, secret] = Buffer.from(key, 'base64').toString().split(':')
     const kept = JSON.stringify(await rowsOfKeys())
     for (const piece of [key, id!, secret!]) expect(kept).not.toContain(piece)

@@ -2,16 +2,16 @@ import type { Sql } from '../../db/sql.ts'
 import type { FoundKey, Key, KeyType } from './key.ts'
 
 const found = (sql: Sql) => sql`
-  k.key_id as "keyId", k.company_id as "companyId", k.type, k.active, k.addresses, k.center_id as "trafficCenterId"`
+  k.key_id, k.company_id, k.type, k.active, k.addresses, k.center_id as traffic_center_id`
 
 const columns = (sql: Sql) => sql`
-  ${found(sql)}, k.name, k.created_at as "createdAt",
+  ${found(sql)}, k.name, k.created_at,
   (select name from traffic_centers t where t.company_id = k.company_id and t.center_id = k.center_id)
-    as "trafficCenterName"`
+    as traffic_center_name`
 
 export function insertKeyId(sql: Sql, companyId: number, keyHash: Buffer) {
   return sql<{ keyId: number }[]>`
-    insert into api_key_ids (company_id, key_hash) values (${companyId}, ${keyHash}) returning key_id as "keyId"`
+    insert into api_key_ids (company_id, key_hash) values (${companyId}, ${keyHash}) returning key_id`
 }
 
 export type NewKey = { keyId: number; type: KeyType; name: string; addresses: string[]; centerId: number | null }
@@ -25,7 +25,7 @@ export function insertKey(sql: Sql, companyId: number, { keyId, type, name, addr
 /** Three steps by three primary or unique keys. */
 export function selectKeysByHash(sql: Sql, hexHashes: string[]) {
   return sql<(FoundKey & { hash: string })[]>`
-    select ${found(sql)}, c.status as "companyStatus", encode(i.key_hash, 'hex') as hash
+    select ${found(sql)}, c.status as company_status, encode(i.key_hash, 'hex') as hash
     from api_key_ids i
     join api_keys k on k.company_id = i.company_id and k.key_id = i.key_id
     join companies c on c.company_id = i.company_id
@@ -53,7 +53,7 @@ export const countKeys = (sql: Sql, companyId: number) =>
 export const selectAllKeys = (sql: Sql) => sql<Key[]>`select ${columns(sql)} from api_keys k order by k.key_id`
 
 export const selectCompanyOf = (sql: Sql, keyId: number) =>
-  sql<{ companyId: number }[]>`select company_id as "companyId" from api_key_ids where key_id = ${keyId}`
+  sql<{ companyId: number }[]>`select company_id from api_key_ids where key_id = ${keyId}`
 
 export function updateActive(sql: Sql, companyId: number, keyId: number, active: boolean) {
   return sql<Key[]>`

@@ -21,7 +21,7 @@ export function upsertLanes(
       ${lanes.map(({ zone }) => zone)}::text[], ${time(({ startAt }) => startAt)}::timestamptz[],
       ${time(({ endAt }) => endAt)}::timestamptz[])
     on conflict on constraint lanes_once do update set end_at = excluded.end_at
-    returning lane_id as "laneId", sender_id as "senderId", brand_id as "brandId", zone, tail`
+    returning lane_id, sender_id, brand_id, zone, tail`
 }
 
 export function updateLaneTails(sql: Sql, companyId: number, lanes: Pick<Lane, 'laneId' | 'tail'>[]) {

@@ -24,8 +24,8 @@ export function claimEndingLanes(sql: Sql, now: Date, limit: number) {
       for update of e skip locked
     ) due
     where l.company_id = due.company_id and l.lane_id = due.lane_id
-    returning l.company_id as "companyId", l.lane_id as "laneId", l.tail,
-      l.end_code as "errorCode", due.first_uuid as "firstUuid", due.last_uuid as "lastUuid"`
+    returning l.company_id, l.lane_id, l.tail,
+      l.end_code as error_code, due.first_uuid, due.last_uuid`
 }
 
 /** Extends the claim on a lane, or with 0 seconds gives it back. */
@@ -35,7 +35,7 @@ export const keepEndingLane = (sql: Sql, { companyId, laneId }: EndingLane, seco
 
 /** A lease of the lane that a worker has. */
 export const selectHeldLeases = (sql: Sql, { companyId, laneId }: EndingLane) => sql<{ leaseId: number }[]>`
-  select lease_id as "leaseId" from leases
+  select lease_id from leases
   where company_id = ${companyId} and lane_id = ${laneId} and worker is not null limit 1`
 
 /** Removes the end and the leases of a lane. Does nothing if messages were added meanwhile: then the lane is claimed again. */

@@ -26,8 +26,8 @@ export function extendLanes(sql: Sql, companyId: number, lanes: (LaneKey & { cou
       on conflict (company_id, dispatch_id, channel_type, sender_id, sender_name, brand_id, priority, zone)
       do update set tail = l.tail + excluded.tail, open = true
       returning l.*)
-    select e.lane_id as "laneId", e.tail - w.count as first, e.channel_type as "channelType", e.sender_id as "senderId",
-      e.sender_name as "laneName", e.brand_id as "brandId", e.priority
+    select e.lane_id, e.tail - w.count as first, e.channel_type, e.sender_id,
+      e.sender_name as lane_name, e.brand_id, e.priority
     from extended e join wanted w on e.channel_type = w.channel_type and e.sender_id is not distinct from w.sender_id
       and e.sender_name is not distinct from w.sender_name and e.brand_id = w.brand_id and e.priority = w.priority`
 }

@@ -15,16 +15,16 @@ import {
 
 /** What a lane needs to be brought out. */
 const columns = (sql: Sql) => sql`
-  l.company_id as "companyId", l.lane_id as "laneId", l.dispatch_id as "dispatchId",
-  l.channel_type as "channelType", l.brand_id as "brandId", l.priority,
-  extract(epoch from l.served_at)::double precision as "servedAt",
-  l.sender_id as "senderId", coalesce(s.sender_name, l.sender_name, '') as "senderName",
-  coalesce(s.status, 'APPROVED') as "senderStatus",
-  s.parts_per_second as "senderRate", c.parts_per_second as "companyRate", d.parts_per_second as "dispatchRate",
-  coalesce(l.start_at, d.start_at, case when l.zone is not null then 'epoch'::timestamptz end) as "startAt",
-  l.end_at as "endAt", case when d.offset_minutes is null then l.zone end as zone, d.offset_minutes as "offsetMinutes",
-  d.hours, d.days, d.cascade -> 0 -> 'content' as content, d.cascade -> 0 -> 'ttl' as "ttlSeconds",
-  d.first_uuid as "firstUuid", d.last_uuid as "lastUuid"`
+  l.company_id, l.lane_id, l.dispatch_id,
+  l.channel_type, l.brand_id, l.priority,
+  extract(epoch from l.served_at)::double precision as served_at,
+  l.sender_id, coalesce(s.sender_name, l.sender_name, '') as sender_name,
+  coalesce(s.status, 'APPROVED') as sender_status,
+  s.parts_per_second as sender_rate, c.parts_per_second as company_rate, d.parts_per_second as dispatch_rate,
+  coalesce(l.start_at, d.start_at, case when l.zone is not null then 'epoch'::timestamptz end) as start_at,
+  l.end_at, case when d.offset_minutes is null then l.zone end as zone, d.offset_minutes,
+  d.hours, d.days, d.cascade -> 0 -> 'content' as content, d.cascade -> 0 -> 'ttl' as ttl_seconds,
+  d.first_uuid, d.last_uuid`
 
 /** A name without registration has no sender. */
 const withSender = (sql: Sql) => sql`
@@ -45,7 +45,7 @@ type QueueKey = { companyId: number; channelType: string }
  */
 export function selectQueues(sql: Sql, priority: number, now: Date, after: QueueKey, limit: number) {
   return sql<(Queue & { isReady: boolean; lanes: number })[]>`
-    select company_id as "companyId", channel_type as "channelType", min(not_before) <= ${now} as "isReady",
+    select company_id, channel_type, min(not_before) <= ${now} as is_ready,
       count(*) as lanes
     from (
       select company_id, channel_type, not_before from lanes
@@ -61,7 +61,7 @@ export function selectQueues(sql: Sql, priority: number, now: Date, after: Queue
 /** The companies that have leases, in their order, and whether one of them is due. At most `limit` leases are read. */
 export function selectCompaniesWithLeases(sql: Sql, now: Date, afterCompanyId: number, limit: number) {
   return sql<{ companyId: number; isReady: boolean; leases: number }[]>`
-    select company_id as "companyId", min(due_at) <= ${now} as "isReady", count(*) as leases
+    select company_id, min(due_at) <= ${now} as is_ready, count(*) as leases
     from (
       select company_id, due_at from leases where company_id > ${afterCompanyId}
       order by company_id, due_at
@@ -84,7 +84,7 @@ export function selectLanesInTurn(sql: Sql, priority: number, now: Date, pages: 
     ) q (company_id, channel_type, served_at, lane_id)
     join companies c on c.company_id = q.company_id and c.status = 'ACTIVE'
     cross join lateral (
-      select ${columns(sql)}, l.tail - l.cursor as waiting, l.served_at::text as place, l.lane_id as "placeId"
+      select ${columns(sql)}, l.tail - l.cursor as waiting, l.served_at::text as place, l.lane_id as place_id
       from lanes l ${withSender(sql)}
       where l.company_id = c.company_id and l.channel_type = q.channel_type and l.priority = ${priority}
         and l.open and l.cursor < l.tail and ${mayGo(sql, now)}
@@ -104,12 +104,12 @@ export function selectLeasesInTurn(sql: Sql, priority: number, now: Date, pages:
     ) q (company_id, due_at, lease_id)
     join companies c on c.company_id = q.company_id and c.status = 'ACTIVE'
     cross join lateral (
-      select e.lease_id as "leaseId", g.gateway_id as "gatewayId", ${columns(sql)}, e.next_seq - e.first_seq as waiting,
-        e.due_at::text as place, e.lease_id as "placeId"
+      select e.lease_id, g.gateway_id, ${columns(sql)}, e.next_seq - e.first_seq as waiting,
+        e.due_at::text as place, e.lease_id as place_id
       from leases e
       join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id and l.open and l.priority = ${priority}
       ${withSender(sql)} ${itsGateway(sql, now)}
-      where e.company_id = c.company_id and e.due_at <= ${now} and e.until < clock_timestamp() and ${mayGo(sql, now)}
+      where e.company_id = c.company_id and e.due_at <= ${now} and e.claimed_until < clock_timestamp() and ${mayGo(sql, now)}
         and (e.due_at, e.lease_id) > (q.due_at, q.lease_id)
       order by e.due_at, e.lease_id
       limit ${limit}
@@ -152,11 +152,11 @@ export function insertLease(sql: Sql, lane: Takeable, size: number, worker: stri
     moved as (
       update lanes set cursor = lane.next, served_at = clock_timestamp() from lane
       where lanes.company_id = ${lane.companyId} and lanes.lane_id = ${lane.laneId})
-    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, until)
+    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
     select company_id, lane_id, first, next, ${worker}, gen_random_uuid(),
       clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) from lane, settings
-    returning company_id as "companyId", lease_id as "leaseId", lane_id as "laneId", first_seq as "firstSeq",
-      next_seq as "nextSeq", token, attempts`
+    returning company_id, lease_id, lane_id, first_seq,
+      next_seq, token, attempts`
 }
 
 type Takeable = Pick<RunnableLane, 'companyId' | 'laneId' | 'priority' | 'waiting'>
@@ -185,17 +185,17 @@ export function takeOverLease(sql: Sql, lease: { companyId: number; leaseId: num
       update lanes set served_at = clock_timestamp() from lane
       where lanes.company_id = lane.company_id and lanes.lane_id = lane.lane_id)
     update leases set worker = ${worker}, token = gen_random_uuid(),
-      until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+      claimed_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     from lane
-    where leases.company_id = ${lease.companyId} and lease_id = ${lease.leaseId} and until < clock_timestamp()
-    returning leases.company_id as "companyId", lease_id as "leaseId", leases.lane_id as "laneId",
-      first_seq as "firstSeq", next_seq as "nextSeq", token, attempts, lane.was_held as "wasHeld"`
+    where leases.company_id = ${lease.companyId} and lease_id = ${lease.leaseId} and claimed_until < clock_timestamp()
+    returning leases.company_id, lease_id, leases.lane_id,
+      first_seq, next_seq, token, attempts, lane.was_held`
 }
 
 /** Renews what this worker still holds, and says which of it is still so. */
 export function renewLeases(sql: Sql, worker: string, tokens: string[]) {
   return sql<{ token: string }[]>`
-    update leases set until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+    update leases set claimed_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     where worker = ${worker} and token = any(${tokens}::uuid[])
     returning token`
 }
@@ -203,7 +203,7 @@ export function renewLeases(sql: Sql, worker: string, tokens: string[]) {
 /** Which of these lanes may no longer send: stopped, sender suspended or ended, company disabled. */
 export function selectBlockedLanes(sql: Sql, lanes: { companyId: number; laneId: number }[]) {
   return sql<{ companyId: number; laneId: number }[]>`
-    select l.company_id as "companyId", l.lane_id as "laneId"
+    select l.company_id, l.lane_id
     from unnest(${lanes.map(lane => lane.companyId)}::bigint[], ${lanes.map(lane => lane.laneId)}::bigint[]) q (company_id, lane_id)
     join lanes l on l.company_id = q.company_id and l.lane_id = q.lane_id
     join companies c on c.company_id = l.company_id
@@ -231,7 +231,7 @@ export function deleteLease(sql: Sql, lease: Lease) {
 /** Places left to be sent, as leases in nobody's hands. */
 export function insertReturned(sql: Sql, lease: Lease, runs: Run[]) {
   return sql`
-    insert into leases (company_id, lane_id, first_seq, next_seq, until, attempts, due_at, gateway_id)
+    insert into leases (company_id, lane_id, first_seq, next_seq, claimed_until, attempts, due_at, gateway_id)
     select ${lease.companyId}, ${lease.laneId}, q.first_seq, q.next_seq, '-infinity', q.attempts, q.due_at, q.gateway_id
     from unnest(
       ${runs.map(({ firstSeq }) => firstSeq)}::bigint[], ${runs.map(({ nextSeq }) => nextSeq)}::bigint[],
@@ -252,10 +252,10 @@ export function selectDeadline(sql: Sql, lease: Lease, after: Date) {
 /** Leases whose holder is gone, in lanes that are closed: nobody will take them over, so they are given back. */
 export function selectStranded(sql: Sql, limit: number) {
   return sql<(Lease & { gatewayId: number | null })[]>`
-    select e.company_id as "companyId", lease_id as "leaseId", e.lane_id as "laneId", first_seq as "firstSeq",
-      next_seq as "nextSeq", token, attempts, true as "wasHeld", gateway_id as "gatewayId"
+    select e.company_id, lease_id, e.lane_id, first_seq,
+      next_seq, token, attempts, true as was_held, gateway_id
     from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
-    where e.worker is not null and e.until < clock_timestamp() and not l.open
+    where e.worker is not null and e.claimed_until < clock_timestamp() and not l.open
     limit ${limit}`
 }
 
@@ -278,7 +278,7 @@ export function deleteIdleLanes(sql: Sql, limit: number) {
 /** The ranges of a dispatch that are in somebody's hands. */
 export function selectLeasedRanges(sql: Sql, companyId: number, dispatchId: number) {
   return sql<{ laneId: number; firstSeq: number; nextSeq: number }[]>`
-    select e.lane_id as "laneId", e.first_seq as "firstSeq", e.next_seq as "nextSeq"
+    select e.lane_id, e.first_seq, e.next_seq
     from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
     where e.company_id = ${companyId} and l.dispatch_id = ${dispatchId} and e.worker is not null`
 }
@@ -307,11 +307,11 @@ export function selectWaitingLane(sql: Sql, companyId: number, laneId: number) {
 }
 
 const waitingColumns = (sql: Sql) => sql`
-  ${columns(sql)}, l.tail - l.cursor as waiting, c.status = 'ACTIVE' as "isCompanyActive",
-  coalesce(s.suspended, false) as "isSuspended"`
+  ${columns(sql)}, l.tail - l.cursor as waiting, c.status = 'ACTIVE' as is_company_active,
+  coalesce(s.suspended, false) as is_suspended`
 
 export const sumWaiting = (sql: Sql) => sql<{ channelType: ChannelType; brandId: number; messages: number }[]>`
-  select channel_type as "channelType", brand_id as "brandId", sum(messages)::bigint as messages
+  select channel_type, brand_id, sum(messages)::bigint as messages
   from (
     select channel_type, brand_id, tail - cursor as messages from lanes where open and cursor < tail
     union all

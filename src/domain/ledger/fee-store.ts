@@ -13,14 +13,14 @@ export function selectDueFees(sql: Sql, month: string, billingZone: string, limi
         (${month}::date + interval '1 month') at time zone ${billingZone} as next),
     owing as (
       select s.company_id, s.sender_id, s.fee from senders s, edges
-      where s.status = 'APPROVED' and s.fee > 0 and (s.date_to is null or s.date_to > edges.first)
+      where s.status = 'APPROVED' and s.fee > 0 and (s.valid_to is null or s.valid_to > edges.first)
       union all
       select s.company_id, s.sender_id, s.fee
       from edges
       join sender_moves m on m.to_status in ('DENIED', 'CLOSED') and m.moved_at > edges.first
       join senders s on s.company_id = m.company_id and s.sender_id = m.sender_id
-      where s.fee > 0 and (m.to_status = 'DENIED' or s.date_to is null or s.date_to > edges.first))
-    select o.company_id as "companyId", o.sender_id as "senderId", o.fee from owing o, edges
+      where s.fee > 0 and (m.to_status = 'DENIED' or s.valid_to is null or s.valid_to > edges.first))
+    select o.company_id, o.sender_id, o.fee from owing o, edges
     where not exists (
         select from ledger_entries e
         where e.company_id = o.company_id and e.sender_id = o.sender_id and e.month = ${month}
@@ -35,7 +35,7 @@ export function selectDueFees(sql: Sql, month: string, billingZone: string, limi
 
 export function selectCharged(sql: Sql, companyId: number, month: string, senderIds: number[]) {
   return sql<{ senderId: number }[]>`
-    select sender_id as "senderId" from ledger_entries
+    select sender_id from ledger_entries
     where company_id = ${companyId} and sender_id = any(${senderIds}::bigint[]) and month = ${month}
       and kind = 'SENDER_FEE'`
 }

@@ -92,7 +92,7 @@ test('a name that was approved when the month began owes it, even if it ended be
 
 test('a name whose last day was in the month before owes nothing, however late the clock closes it', async () => {
   const { companyId, sender } = await aPaidName()
-  await updateSender(db.sql, sender, { dateTo: new Date('2026-07-20T00:00:00Z') }, JULY_5)
+  await updateSender(db.sql, sender, { validTo: new Date('2026-07-20T00:00:00Z') }, JULY_5)
   await charge(JULY_5)
 
   const late = new Date('2026-08-05T12:00:00Z')

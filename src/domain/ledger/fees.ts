@@ -52,7 +52,7 @@ function chargeFees(pool: Pool, companyId: number, due: DueFee[], month: string,
     const fees = due.filter(fee => !charged.some(({ senderId }) => senderId === fee.senderId))
     await charge(sql, companyId, account, chargeOf(fees, account.currency, month), billing)
     return fees.length
-  }) as Promise<number>
+  })
 }
 
 const chargeOf = (fees: DueFee[], currency: string, month: string): Charge => ({

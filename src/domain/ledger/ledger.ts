@@ -86,7 +86,7 @@ type TopUp = { amount: Money; note?: string }
 export function topUp(pool: Pool, companyId: number, given: TopUp, billing: Billing): Promise<Money> {
   const refusal = refusalOfTopUp(given.amount)
   if (refusal) throw new UsageError(`The amount of a top-up ${refusal}.`)
-  return pool.begin(sql => topUpWithin(sql, companyId, given, billing)) as Promise<Money>
+  return pool.begin(sql => topUpWithin(sql, companyId, given, billing))
 }
 
 /** The same within a transaction of the caller's. */

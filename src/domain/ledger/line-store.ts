@@ -13,9 +13,9 @@ export function selectLines(
   limit: number,
 ) {
   return sql<LedgerLine[]>`
-    select l.line_id as "lineId", l.day::text as day, l.month::text as month, l.kind, l.amount, l.messages, l.entries,
-      l.first_at as "firstAt", l.last_at as "lastAt", l.note, l.dispatch_id as "dispatchId", d.name as "dispatchName",
-      l.sender_id as "senderId", s.sender_name as "senderName", s.brand, l.tariff_id as "tariffId"
+    select l.line_id, l.day::text as day, l.month::text as month, l.kind, l.amount, l.messages, l.entries,
+      l.first_at, l.last_at, l.note, l.dispatch_id, d.name as dispatch_name,
+      l.sender_id, s.sender_name, s.brand, l.tariff_id
     from (
       select * from ledger_lines
       where company_id = ${companyId}
@@ -49,15 +49,15 @@ export type LineKey = {
 }
 
 export const selectLineKey = (sql: Sql, companyId: number, { day, lineId }: LinePlace) => sql<LineKey[]>`
-  select kind, month::text as month, dispatch_id as "dispatchId", sender_id as "senderId", tariff_id as "tariffId",
-    first_entry_id as "firstEntryId", last_entry_id as "lastEntryId"
+  select kind, month::text as month, dispatch_id, sender_id, tariff_id,
+    first_entry_id, last_entry_id
   from ledger_lines where company_id = ${companyId} and day = ${day}::date and line_id = ${lineId}`
 
 /** Entries of a line, the newest first. */
 export function selectEntries(sql: Sql, companyId: number, line: LineKey, before: number | undefined, limit: number) {
   const last = before === undefined ? line.lastEntryId : Math.min(line.lastEntryId, before - 1)
   return sql<LedgerEntry[]>`
-    select entry_id as "entryId", created_at as at, amount, messages from ledger_entries
+    select entry_id, created_at as at, amount, messages from ledger_entries
     where company_id = ${companyId}
       and ${line.dispatchId === null ? sql`dispatch_id is null` : sql`dispatch_id = ${line.dispatchId}`}
       and kind = ${line.kind} and entry_id between ${line.firstEntryId} and ${last}

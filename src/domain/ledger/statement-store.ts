@@ -7,7 +7,7 @@ export type MonthSums = { month: string; toppedUp: Money; corrected: Money; spen
 
 /** Every month from the first movement on, the newest first; one without a movement has nothing but its balance. */
 export const selectMonths = (sql: Sql, companyId: number, until: string) => sql<MonthSums[]>`
-  select every.month::date::text as month, coalesce(topped_up, 0)::numeric(18, 4) as "toppedUp",
+  select every.month::date::text as month, coalesce(topped_up, 0)::numeric(18, 4) as topped_up,
     coalesce(corrected, 0)::numeric(18, 4) as corrected, coalesce(spent, 0)::numeric(18, 4) as spent,
     (sum(coalesce(topped_up + corrected - spent, 0)) over (order by every.month))::numeric(18, 4) as closing
   from (select min(month) as first, max(month) as last from account_months where company_id = ${companyId}) ends,
@@ -30,7 +30,7 @@ const daysOf = (sql: Sql, month: string) => sql`
   day >= ${month}::date and day < (${month}::date + interval '1 month 2 days')::date and month = ${month}::date`
 
 export const selectShares = (sql: Sql, companyId: number, month: string) => sql<ShareSums[]>`
-  select kind, channel_type as "channelType", brand_id as "brandId", tariff_id as "tariffId",
+  select kind, channel_type, brand_id, tariff_id,
     sum(messages)::bigint as messages, sum(parts)::bigint as parts, sum(amount)::numeric(18, 4) as amount
   from charge_days where company_id = ${companyId} and ${daysOf(sql, month)}
   group by kind, channel_type, brand_id, tariff_id order by sum(amount) desc`
@@ -52,7 +52,7 @@ export const selectNoted = (
 export type FeeLine = { day: string; amount: Money; senderName: string | null; brand: string | null }
 
 export const selectFees = (sql: Sql, companyId: number, month: string, limit: number) => sql<FeeLine[]>`
-  select l.day::text as day, l.amount, s.sender_name as "senderName", s.brand from (
+  select l.day::text as day, l.amount, s.sender_name, s.brand from (
     select * from ledger_lines where company_id = ${companyId} and kind = 'SENDER_FEE' and ${daysOf(sql, month)}
     order by day, line_id limit ${limit}
   ) l
@@ -63,8 +63,8 @@ export type DaySums = ShareSums & { day: string; month: string }
 
 /** What was charged since a day, by day, channel and operator. */
 export const selectDays = (sql: Sql, companyId: number, from: string) => sql<DaySums[]>`
-  select day::text as day, month::text as month, kind, channel_type as "channelType", brand_id as "brandId",
-    null as "tariffId", sum(messages)::bigint as messages, sum(parts)::bigint as parts,
+  select day::text as day, month::text as month, kind, channel_type, brand_id,
+    null as tariff_id, sum(messages)::bigint as messages, sum(parts)::bigint as parts,
     sum(amount)::numeric(18, 4) as amount
   from charge_days where company_id = ${companyId} and day >= ${from}::date
   group by day, month, kind, channel_type, brand_id order by charge_days.day`

@@ -13,7 +13,7 @@ export function selectAccount(sql: Sql, companyId: number, month: string) {
 
 export function selectAccounts(sql: Sql, month: string) {
   return sql<(Account & { companyId: number })[]>`
-    select a.company_id as "companyId", a.balance, a.reserved, c.budget, c.billing, c.currency,
+    select a.company_id, a.balance, a.reserved, c.budget, c.billing, c.currency,
       coalesce(m.spent, 0)::numeric(18, 4) as spent
     from accounts a join companies c on c.company_id = a.company_id
     left join account_months m on m.company_id = a.company_id and m.month = ${month}
@@ -22,7 +22,7 @@ export function selectAccounts(sql: Sql, month: string) {
 
 export function selectAccountsOf(sql: Sql, companyIds: number[], month: string) {
   return sql<(Account & { companyId: number })[]>`
-    select a.company_id as "companyId", a.balance, a.reserved, c.budget, c.billing, c.currency,
+    select a.company_id, a.balance, a.reserved, c.budget, c.billing, c.currency,
       coalesce(m.spent, 0)::numeric(18, 4) as spent
     from unnest(${companyIds}::bigint[]) wanted (company_id)
     join accounts a on a.company_id = wanted.company_id
@@ -42,7 +42,7 @@ export const selectAccountsWithin = (
   scope: CompanyScope,
   { search, month, offset, limit }: { search: string; month: string; offset: number; limit: number },
 ) => sql<CompanyAccount[]>`
-  select a.company_id as "companyId", c.name, a.balance, a.reserved, c.budget, c.billing, c.currency,
+  select a.company_id, c.name, a.balance, a.reserved, c.budget, c.billing, c.currency,
     coalesce(m.spent, 0)::numeric(18, 4) as spent
   from companies c join accounts a on a.company_id = c.company_id
   left join account_months m on m.company_id = a.company_id and m.month = ${month}

@@ -45,7 +45,7 @@ export function drawFromBuckets(sql: Sql, buckets: Bucket[], parts: number, atLe
       from levels, allowed, moment
       where b.subject = levels.subject and moment.found = ${buckets.length}
         and (allowed.parts > 0 or levels.from_the_future))
-    select moment.found, allowed.parts, ceil(1000 * allowed.wait_seconds) as "retryAfterMs" from moment, allowed`
+    select moment.found, allowed.parts, ceil(1000 * allowed.wait_seconds) as retry_after_ms from moment, allowed`
 }
 
 /** A new bucket is full, whatever its rate: the next draw cuts it down to its burst. */

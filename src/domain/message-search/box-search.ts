@@ -114,7 +114,7 @@ async function askUntil(endsAt: number, pauseMs: number, ask: () => Promise<BoxA
 export async function requireSeen(sql: Sql, companyIds: number[], uuid: string): Promise<boxStore.SeenMessage> {
   const [message] = await boxStore.selectSeen(sql, {
     ...everything(companyIds, 1),
-    key: { column: 'uuid', value: uuid },
+    key: { column: 'message_uuid', value: uuid },
     bounds: boundsOf([uuid]),
   })
   if (!message) throw notFound('Message')
@@ -148,7 +148,7 @@ async function findByIndex(pool: Pool, companyIds: number[], box: Box, search: B
     case 'nothing':
       return undefined
     case 'uuid': {
-      const ours = await find('uuid', { column: 'uuid', value: box.uuid })
+      const ours = await find('uuid', { column: 'message_uuid', value: box.uuid })
       return ours.items.length > 0 ? ours : find('own id', { column: 'external_id', value: search.typed.trim() })
     }
     case 'number':

@@ -24,7 +24,7 @@ export type SeenMessage = FoundMessage & {
 }
 
 export type BoxKey =
-  | { column: 'uuid' | 'external_id' | 'destination' | 'cascade_uuid'; value: string }
+  | { column: 'message_uuid' | 'external_id' | 'destination' | 'cascade_uuid'; value: string }
   /** Numbers from one on and before another. */
   | { column: 'beginning'; from: string; before: string }
 
@@ -54,22 +54,22 @@ export function selectSeen(sql: Sql, question: BoxQuestion) {
     : sql`
       select found.* from unnest(${companyIds}::bigint[]) company (id)
       cross join lateral (${newest(sql, question, sql`m.company_id = company.id`)}) found
-      order by uuid desc limit ${limit}`
+      order by message_uuid desc limit ${limit}`
   return sql<SeenMessage[]>`
-    select ${foundColumns(sql)}, m.company_id as "companyId", k.name as "companyName", m.position,
-      m.tariff_id as "tariffId", m.key_id as "keyId", m.operator_error as "operatorError", m.send_at as "sendAt",
-      m.lane_id is null as "isRejected", n.name as "dispatchName"
+    select ${foundColumns(sql)}, m.company_id, k.name as company_name, m.dispatch_position as position,
+      m.tariff_id, m.key_id, m.operator_error, m.send_at,
+      m.lane_id is null as is_rejected, n.name as dispatch_name
     from (${found}) m
     ${withHome(sql)}
     join lateral (select name from companies where company_id = m.company_id offset 0) k on true
     left join lateral (
       select name from dispatches where company_id = m.company_id and dispatch_id = d.dispatch_id offset 0) n on true
-    order by m.uuid desc`
+    order by m.message_uuid desc`
 }
 
 const columns = [
   ...columnLists.messages,
-  'm.position',
+  'm.dispatch_position',
   'm.tariff_id',
   'm.key_id',
   'm.operator_error',
@@ -80,9 +80,9 @@ const columns = [
 const newest = (sql: Sql, question: BoxQuestion, ofCompany: ReturnType<typeof conditionsOf>) => sql`
   select ${sql.unsafe(columns.join(', '))} from messages m
   where ${ofCompany} ${keyed(sql, question.key)}
-    and m.uuid between ${question.bounds.least} and ${question.bounds.greatest}
+    and m.message_uuid between ${question.bounds.least} and ${question.bounds.greatest}
     ${conditionsOf(sql, question)}
-  order by m.uuid desc limit ${question.limit}`
+  order by m.message_uuid desc limit ${question.limit}`
 
 function keyed(sql: Sql, key: BoxKey | undefined) {
   if (!key) return sql``
@@ -112,16 +112,16 @@ export function countStatuses(
       select newest.status from unnest(${companyIds}::bigint[]) company (id)
       cross join lateral (
         select m.status from messages m
-        where m.company_id = company.id and m.uuid between ${bounds.least} and ${bounds.greatest}
-        order by m.uuid desc limit ${most}) newest
+        where m.company_id = company.id and m.message_uuid between ${bounds.least} and ${bounds.greatest}
+        order by m.message_uuid desc limit ${most}) newest
       limit ${most}) read`
 }
 
 /** Where the messages of a dispatch lie, if one of these companies has it. */
 export function selectDispatchPlace(sql: Sql, companyIds: number[], dispatchId: number) {
   return sql<{ companyId: number; firstUuid: string | null; lastUuid: string | null; isCascade: boolean }[]>`
-    select d.company_id as "companyId", d.first_uuid as "firstUuid", d.last_uuid as "lastUuid",
-      d.cascade is not null as "isCascade"
+    select d.company_id, d.first_uuid, d.last_uuid,
+      d.cascade is not null as is_cascade
     from dispatch_ids i join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
     where i.dispatch_id = ${dispatchId} and i.company_id = any(${companyIds}::bigint[])`
 }

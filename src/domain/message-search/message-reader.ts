@@ -22,7 +22,7 @@ const MOST_LOOKED_UP = 50
  */
 export function createMessageReader(pool: Pool): MessageReader {
   const lookupBy = (column: store.LookupColumn): Lookup => gather(wanted => lookUp(pool, column, wanted), MOST_AT_ONCE)
-  const byUuid = lookupBy('uuid')
+  const byUuid = lookupBy('message_uuid')
   const byExternalId = lookupBy('external_id')
   const byDestination = lookupBy('destination')
 

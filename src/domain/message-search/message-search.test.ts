@@ -18,7 +18,7 @@ const DAY_MS = 24 * 3600_000
 const MESSAGES = 240
 
 /** A row as it is written. */
-type Row = Record<string, unknown> & { uuid: string; destination: string; text: string | null }
+type Row = Record<string, unknown> & { message_uuid: string; destination: string; text: string | null }
 
 /** A message as the model knows it. */
 type Known = {
@@ -103,7 +103,7 @@ function messagesOf(company: number, senderId: number, dispatches: DispatchRow[]
     // Over some months, most of them new.
     const created = new Date(now - 1000 - Math.floor((i / MESSAGES) ** 2 * 75 * DAY_MS))
     const [uuid] = uuid7Batch(created, 1)
-    const base = { company_id: company, uuid: uuid!, destination: pick(destinations), text: pick(texts) }
+    const base = { company_id: company, message_uuid: uuid!, destination: pick(destinations), text: pick(texts) }
     const kind = pick(['single', 'single', 'single', 'dispatch', 'dispatch', 'inbound', 'cascade'])
     if (kind === 'inbound') return inboundOf(base, created, pick)
     return outboundOf(base, created, pick, senderId, dispatches, kind)
@@ -202,7 +202,7 @@ const ownColumns = (base: Row, pick: Pick, kind: string) => ({
   sender_name: pick(['ROMASHKA', 'Клуб', 'sms_promo']),
   traffic_type: pick(trafficTypes),
   // Some clients take uuids for their own ids, one of ours included.
-  external_id: pick([null, 'order-1', 'order-2', '0b6c1de1-8d2e-4c7b-9f6c-1f1a4a1c3a55', base.uuid]),
+  external_id: pick([null, 'order-1', 'order-2', '0b6c1de1-8d2e-4c7b-9f6c-1f1a4a1c3a55', base.message_uuid]),
   center_id: pick([7, 8, null]),
   sending_method: pick(['API', 'UI', 'VERIFIER_API', 'VERIFIER_WIDGET']),
   template_id: pick([null, 1, 2]),
@@ -233,7 +233,7 @@ async function writeDispatches(dispatches: DispatchRow[], made: Known[]) {
       insert into dispatches (company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids, sender_name,
         center_id, options, cascade, first_uuid, last_uuid)
       select company_id, dispatch_id, name, channel_type, traffic_type, text, '{}', sender_name, center_id,
-        options, cascade, ${mine[0]!.row.uuid}, ${mine.findLast(({ row }) => row.dispatch_id)!.row.uuid}
+        options, cascade, ${mine[0]!.row.message_uuid}, ${mine.findLast(({ row }) => row.dispatch_id)!.row.message_uuid}
       from jsonb_populate_record(null::dispatches, ${sql.json(dispatch as never)})`
   }
   await sql`
@@ -241,14 +241,14 @@ async function writeDispatches(dispatches: DispatchRow[], made: Known[]) {
     select ${dispatches[2]!.company_id as number}, ${laterSteps}, ${dispatches[2]!.dispatch_id}, '[{}, {}, {}]', 4`
 }
 
-const byKey = (a: Known, b: Known) => (a.row.uuid < b.row.uuid ? -1 : 1)
+const byKey = (a: Known, b: Known) => (a.row.message_uuid < b.row.message_uuid ? -1 : 1)
 
 // The model -------------------------------------------------------------------------------------------------------
 
 const model: { [K in keyof Required<Filter>]: (message: Known, wanted: NonNullable<Filter[K]>) => boolean } = {
   directions: ({ direction }, wanted) => wanted.includes(direction),
   messageIds: ({ row }, ids) =>
-    ids.some(id => id.toLowerCase() === row.uuid) || ids.includes((row.external_id ?? '') as string),
+    ids.some(id => id.toLowerCase() === row.message_uuid) || ids.includes((row.external_id ?? '') as string),
   externalIds: ({ row }, ids) => ids.includes((row.external_id ?? '') as string),
   dispatchIds: ({ dispatchId }, ids) => ids.some(id => id === dispatchId),
   destinations: ({ row }, wanted) => wanted.includes(row.destination),
@@ -284,7 +284,7 @@ function expectedOf(filter: Filter, order: Order): string[] {
       if (order.by !== 'createdTime' && x !== y) return x === null ? 1 : y === null ? -1 : (x - y) * sign
       return byKey(a, b) * sign
     })
-    .map(({ row }) => row.uuid)
+    .map(({ row }) => row.message_uuid)
 }
 
 const uuidsOf = (items: FoundMessage[]) => items.map(({ uuid }) => uuid)
@@ -296,7 +296,9 @@ const NEWEST: Order = { by: 'createdTime', descending: true }
 /** Values that find something, and some that find nothing. */
 function filtersOf() {
   const some = <T>(values: readonly T[]) => fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 3 })
-  const ids = known.slice(0, 60).flatMap(({ row }) => [row.uuid, (row.external_id ?? row.uuid) as string])
+  const ids = known
+    .slice(0, 60)
+    .flatMap(({ row }) => [row.message_uuid, (row.external_id ?? row.message_uuid) as string])
   const times = fc.integer({ min: 0, max: 80 }).map(days => new Date(Date.now() - days * DAY_MS))
   return fc.record(
     {
@@ -371,7 +373,7 @@ describe('who reads with many others', () => {
   test('finds the same as alone, each what was asked', async () => {
     const reader = createMessageReader(db.sql)
     const some = known.filter(({ direction }) => direction === 'outbound').slice(0, 40)
-    const ids = some.flatMap(({ row }) => [row.uuid, (row.external_id ?? 'nobody') as string])
+    const ids = some.flatMap(({ row }) => [row.message_uuid, (row.external_id ?? 'nobody') as string])
     const filters: Filter[] = [
       ...ids.flatMap(id => [{ messageIds: [id] }, { messageIds: [id.toUpperCase()] }, { externalIds: [id] }]),
       ...destinations.map(destination => ({ destinations: [destination] })),
@@ -392,7 +394,7 @@ describe('who reads with many others', () => {
 
   test('is shown nothing of another company that asks at the same moment', async () => {
     const reader = createMessageReader(db.sql)
-    const { uuid } = known.find(({ direction }) => direction === 'outbound')!.row
+    const { message_uuid: uuid } = known.find(({ direction }) => direction === 'outbound')!.row
     const filter: Filter = { directions: ['outbound'], messageIds: [uuid] }
     const ask = (company: number) => reader.search(company, filter, { page: 1, perPage: 10 })
     const [theirs, ours] = await Promise.all([ask(otherCompanyId), ask(companyId)])
@@ -403,7 +405,7 @@ describe('who reads with many others', () => {
   test('sees all of a number that got more than is looked up at once', async () => {
     const company = await aCompany(db.sql, await aPartner(db.sql))
     await db.sql`
-      insert into messages (company_id, uuid, price, status, parts, brand_id, destination, channel_type)
+      insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, channel_type)
       select ${company}, uuidv7(), 0, 'CREATED', 1, 1, '79160000001', 'SMS' from generate_series(1, 130)`
     const filter: Filter = { directions: ['outbound'], destinations: ['79160000001'] }
     const reader = createMessageReader(db.sql)
@@ -433,7 +435,7 @@ describe('pages', () => {
   test('the total is exact up to 10,000, and stays there', async () => {
     const company = await aCompany(db.sql, await aPartner(db.sql))
     const more = (count: number) => db.sql`
-      insert into messages (company_id, uuid, price, status, parts, brand_id, destination, text, channel_type)
+      insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, text, channel_type)
       select ${company}, uuidv7(), 0, 'CREATED', 1, 1, '79160000001', 'Привет', 'SMS' from generate_series(1, ${count})`
     const totals = async () => {
       const filters: Filter[] = [{ directions: ['outbound'] }, { directions: [...directions], statuses: ['sending'] }]
@@ -474,7 +476,7 @@ describe('bounds of time', () => {
         last_uuid, completed_at)
       values (${company}, ${made!.id}, 'Осень', 'SMS', 'PROMO', 'text', '{}', ${uuid}, ${uuid}, ${completedAt})`
     await db.sql`
-      insert into messages (company_id, uuid, dispatch_id, position, price, status, sent_at, parts, brand_id, destination)
+      insert into messages (company_id, message_uuid, dispatch_id, dispatch_position, price, status, sent_at, parts, brand_id, destination)
       values (${company}, ${uuid}, ${made!.id}, 0, 0, 'SENT', ${sentAt}, 1, 1, '79160000001')`
     return company
   }
@@ -509,8 +511,12 @@ describe('one message', () => {
   test('is found by its key, in any case of letters, outbound or inbound', async () => {
     for (const direction of directions) {
       const { row } = known.find(message => message.direction === direction)!
-      expect(await find(row.uuid)).toMatchObject({ uuid: row.uuid, direction, destination: row.destination })
-      expect(await find(row.uuid.toUpperCase())).toMatchObject({ uuid: row.uuid })
+      expect(await find(row.message_uuid)).toMatchObject({
+        uuid: row.message_uuid,
+        direction,
+        destination: row.destination,
+      })
+      expect(await find(row.message_uuid.toUpperCase())).toMatchObject({ uuid: row.message_uuid })
     }
   })
 
@@ -525,7 +531,7 @@ describe('one message', () => {
   test('is found by its key rather than by an id of the same form', async () => {
     const [uuid, copy] = uuid7Batch(new Date(), 2)
     const row = (key: string, externalId: string | null) => db.sql`
-      insert into messages (company_id, uuid, price, status, parts, brand_id, destination, channel_type, external_id)
+      insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, channel_type, external_id)
       values (${otherCompanyId}, ${key}, 0, 'CREATED', 1, 1, '79160000001', 'SMS', ${externalId})`
     await row(uuid!, null)
     await row(copy!, uuid!)

@@ -42,7 +42,7 @@ export async function searchMessages(
 
 /** What such a key finds is mostly little; but a test number, or an id used again and again, may have a million. */
 const isNarrow = ({ key }: store.Way) =>
-  key !== undefined && ['uuid', 'external_id', 'destination', 'cascade_uuid'].includes(key.column)
+  key !== undefined && ['message_uuid', 'external_id', 'destination', 'cascade_uuid'].includes(key.column)
 
 type Search = (sql: Sql, beforeCount?: () => PromiseLike<unknown>) => Promise<Found>
 
@@ -70,12 +70,12 @@ async function cutPage(
  */
 async function bridled(pool: Pool, search: Search): Promise<Found> {
   try {
-    return (await pool.begin('read only', async sql => {
+    return await pool.begin('read only', async sql => {
       const begunAt = performance.now()
       const leftMs = () => Math.max(1, Math.ceil(begunAt + TIMEOUT_MS - performance.now()))
       await store.bridleSearch(sql, TIMEOUT_MS)
       return search(sql, () => store.bridleSearch(sql, leftMs()))
-    })) as Found
+    })
   } catch (error) {
     if ((error as { code?: string }).code === QUERY_CANCELED) throw tooWide()
     throw error
@@ -111,7 +111,7 @@ async function waysTo(sql: Sql, companyId: number, filter: Filter): Promise<stor
 const outboundByUuid = (companyId: number, uuids: string[]): store.Way => ({
   companyId,
   table: 'messages',
-  key: { column: 'uuid', values: uuids },
+  key: { column: 'message_uuid', values: uuids },
   bounds: boundsOf(uuids),
   rest: undefined,
 })
@@ -200,7 +200,7 @@ function inboundWays(companyId: number, filter: Filter): store.Way[] {
   ]
   if (messageIds) {
     const uuids = uuidsAmong(messageIds)
-    return uuids.length > 0 ? way({ column: 'uuid', values: uuids }, { ...others, destinations }) : []
+    return uuids.length > 0 ? way({ column: 'message_uuid', values: uuids }, { ...others, destinations }) : []
   }
   return destinations ? way({ column: 'destination', values: destinations }, others) : way(undefined, others)
 }

@@ -24,7 +24,7 @@ export type Way = {
 
 export type Key =
   /** Each value once. */
-  | { column: 'uuid' | 'external_id' | 'destination' | 'cascade_uuid'; values: string[] }
+  | { column: 'message_uuid' | 'external_id' | 'destination' | 'cascade_uuid'; values: string[] }
   /** `step_of`: the later steps of a dispatch by cascade, whose own rows know only their cascade. */
   | { column: 'dispatch_id' | 'step_of'; values: number[] }
 
@@ -46,7 +46,7 @@ export function selectPage(sql: Sql, ways: Way[], order: Order, offset: number, 
     ${inOrder(sql, order)}`
 }
 
-export type LookupColumn = 'uuid' | 'external_id' | 'destination'
+export type LookupColumn = 'message_uuid' | 'external_id' | 'destination'
 export type Wanted = { companyId: number; value: string }
 
 /** The newest messages of each that is wanted, by its place among them, counted from 1. */
@@ -59,14 +59,14 @@ export function selectWanted(sql: Sql, column: LookupColumn, wanted: Wanted[], m
     cross join lateral (
       select ${sql.unsafe(columnLists.messages.join(', '))} from messages m
       where m.company_id = q.company_id and ${sql(`m.${column}`)} = q.value
-      order by m.uuid desc limit ${most}) m
+      order by m.message_uuid desc limit ${most}) m
     ${withHome(sql)}
-    order by q.place, m.uuid desc`
+    order by q.place, m.message_uuid desc`
 }
 
 /** In order, although nobody sees it: a plan for any company must not read the whole of a table for the smallest one. */
 export function countUpTo(sql: Sql, ways: Way[], most: number) {
-  const found = ways.map(way => foundBy(sql, way, sql`m.uuid`, { by: 'createdTime', descending: true }, most))
+  const found = ways.map(way => foundBy(sql, way, sql`m.message_uuid`, { by: 'createdTime', descending: true }, most))
   return sql<{ total: number }[]>`
     select count(*) as total from (select from (${union(sql, found)}) every_way limit ${most}) counted`
 }
@@ -74,8 +74,8 @@ export function countUpTo(sql: Sql, ways: Way[], most: number) {
 /** Where the messages of these dispatches lie, of those that have some. */
 export function selectDispatchBounds(sql: Sql, companyId: number, dispatchIds: number[]) {
   return sql<{ dispatchId: number; firstUuid: string; lastUuid: string; isCascade: boolean }[]>`
-    select dispatch_id as "dispatchId", first_uuid as "firstUuid", last_uuid as "lastUuid",
-      cascade is not null as "isCascade"
+    select dispatch_id, first_uuid, last_uuid,
+      cascade is not null as is_cascade
     from dispatches
     where company_id = ${companyId} and dispatch_id = any(${dispatchIds}::bigint[]) and first_uuid is not null`
 }
@@ -83,7 +83,7 @@ export function selectDispatchBounds(sql: Sql, companyId: number, dispatchIds: n
 /** The first key of a dispatch that may have sent something at that time or after it: one may lie for years. */
 export function selectFirstOfUnfinished(sql: Sql, companyId: number, from: Date) {
   return sql<{ firstUuid: string }[]>`
-    select first_uuid as "firstUuid" from dispatches
+    select first_uuid from dispatches
     where company_id = ${companyId} and first_uuid is not null and (completed_at is null or completed_at >= ${from})
     order by first_uuid limit 1`
 }
@@ -93,17 +93,17 @@ export const bridleSearch = (sql: Sql, timeoutMs: number) => sql`
   select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
 export const foundColumns = (sql: Sql) => sql`
-  m.direction, m.uuid, m.external_id as "externalId", d.dispatch_id as "dispatchId",
-  coalesce(m.channel_type, d.channel_type) as "channelType", coalesce(m.traffic_type, d.traffic_type) as "trafficType",
-  ${methodOf(sql)} as method, m.template_id as "templateId", coalesce(m.center_id, d.center_id) as "centerId",
-  coalesce(m.sender_name, s.sender_name, d.sender_name) as "senderName", m.destination, m.brand_id as "brandId",
+  m.direction, m.message_uuid as uuid, m.external_id, d.dispatch_id,
+  coalesce(m.channel_type, d.channel_type) as channel_type, coalesce(m.traffic_type, d.traffic_type) as traffic_type,
+  ${methodOf(sql)} as method, m.template_id, coalesce(m.center_id, d.center_id) as center_id,
+  coalesce(m.sender_name, s.sender_name, d.sender_name) as sender_name, m.destination, m.brand_id,
   m.text, coalesce(m.content, ${firstContentOf(sql)}) as content, coalesce(m.options, ${firstOptionsOf(sql)}) as options,
-  d.start_at as "startAt",
-  d.hours, d.days, coalesce(m.callback_url, d.callback_url) as "callbackUrl",
-  coalesce(m.callback_events, d.callback_events) as "callbackEvents", m.parts, m.price,
-  m.final_price as "finalPrice", c.currency, m.status, m.error_code as "errorCode", m.sent_at as "sentAt",
-  m.final_at as "finalAt", m.read_at as "readAt", m.expires_at as "expiresAt", m.cascade_uuid as "cascadeUuid",
-  m.cascade_step as "cascadeStep"`
+  d.start_at,
+  d.hours, d.days, coalesce(m.callback_url, d.callback_url) as callback_url,
+  coalesce(m.callback_events, d.callback_events) as callback_events, m.parts, m.price,
+  m.final_price, c.currency, m.status, m.error_code, m.sent_at,
+  m.final_at, m.read_at, m.expires_at, m.cascade_uuid,
+  m.cascade_step`
 
 /** A dispatch by cascade says what its first step shows, with each one's own text in it, and how long it may try. */
 const firstContentOf = (sql: Sql) => sql`
@@ -122,7 +122,16 @@ export const withHome = (sql: Sql) => sql`
 
 export type Fragment = ReturnType<typeof senderOf>
 
-const shared = ['company_id', 'uuid', 'destination', 'text', 'channel_type', 'sender_name', 'content', 'center_id']
+const shared = [
+  'company_id',
+  'message_uuid',
+  'destination',
+  'text',
+  'channel_type',
+  'sender_name',
+  'content',
+  'center_id',
+]
 const outboundAlone = {
   external_id: 'text',
   dispatch_id: 'bigint',
@@ -147,7 +156,7 @@ const outboundAlone = {
 }
 
 /** PostgreSQL reads the time of a key by itself from 17 on only. */
-const timeOfUuid = `to_timestamp(('x' || translate(left(m.uuid::text, 13), '-', ''))::bit(48)::bigint / 1000.0)`
+const timeOfUuid = `to_timestamp(('x' || translate(left(m.message_uuid::text, 13), '-', ''))::bit(48)::bigint / 1000.0)`
 
 export const columnLists = {
   messages: [
@@ -167,13 +176,13 @@ export const columnLists = {
 
 const columnsOf = (sql: Sql, { table }: Way) => sql`${sql.unsafe(columnLists[table].join(', '))}`
 
-const sortColumns = { createdTime: 'uuid', sentTime: 'sent_at', statusTime: 'status_time' }
+const sortColumns = { createdTime: 'message_uuid', sentTime: 'sent_at', statusTime: 'status_time' }
 
 /** What has no such time comes last, either way round; equal times stand in the order of their keys. */
 function inOrder(sql: Sql, { by, descending }: Order) {
   const direction = descending ? 'desc' : 'asc'
   const first = by === 'createdTime' ? '' : `${sortColumns[by]} ${direction} nulls last, `
-  return sql.unsafe(`order by ${first}uuid ${direction}`)
+  return sql.unsafe(`order by ${first}message_uuid ${direction}`)
 }
 
 const dispatchOf = (sql: Sql) => sql`
@@ -219,7 +228,7 @@ const keyed = (sql: Sql, { companyId }: Way, column: Key['column'], value: Fragm
     : sql`and ${sql(`m.${column}`)} = ${value}`
 
 const arrayTypeOf = {
-  uuid: 'uuid[]',
+  message_uuid: 'uuid[]',
   external_id: 'text[]',
   destination: 'text[]',
   cascade_uuid: 'uuid[]',
@@ -228,8 +237,8 @@ const arrayTypeOf = {
 }
 
 const conditionsOf = (sql: Sql, way: Way) => sql`
-  ${way.bounds ? sql`and m.uuid between ${way.bounds.least} and ${way.bounds.greatest}` : sql``}
-  ${way.exceptUuids ? sql`and m.uuid <> all(${way.exceptUuids}::uuid[])` : sql``}
+  ${way.bounds ? sql`and m.message_uuid between ${way.bounds.least} and ${way.bounds.greatest}` : sql``}
+  ${way.exceptUuids ? sql`and m.message_uuid <> all(${way.exceptUuids}::uuid[])` : sql``}
   ${way.rest ? (way.table === 'messages' ? outboundFilters(sql, way.rest) : inboundFilters(sql, way.rest)) : sql``}`
 
 export function outboundFilters(sql: Sql, filter: Filter) {

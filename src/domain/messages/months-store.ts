@@ -26,14 +26,14 @@ export function selectMonths(sql: Sql) {
         and relname ~ '^messages_[0-9]{4}_[0-9]{2}$'),
     closed as (
       select to_char(month, 'YYYY-MM') as month, sum(messages)::bigint as messages from closed_months group by 1)
-    select month, coalesce(t.attached, false) as "isAttached", pg_total_relation_size(t.oid) as "sizeBytes",
+    select month, coalesce(t.attached, false) as is_attached, pg_total_relation_size(t.oid) as size_bytes,
       case
         when not coalesce(t.attached, false) then coalesce(c.messages, 0)
         when pg_relation_size(t.oid) > ${COUNTED_BYTES} and t.estimate >= 0 then t.estimate
         else (
           select count(*) from messages m
-          where m.uuid >= uuid7_floor((month || '-01')::timestamp at time zone 'UTC')
-            and m.uuid < uuid7_floor(((month || '-01')::timestamp + interval '1 month') at time zone 'UTC'))
+          where m.message_uuid >= uuid7_floor((month || '-01')::timestamp at time zone 'UTC')
+            and m.message_uuid < uuid7_floor(((month || '-01')::timestamp + interval '1 month') at time zone 'UTC'))
       end as messages
     from tables t full join closed c using (month)
     order by month`
@@ -58,9 +58,9 @@ export type Unfinished = {
  * whether all of theirs is final, so that only single messages are read.
  */
 export function selectUnfinished(sql: Sql, month: string) {
-  const within = sql`m.uuid >= ${firstOf(sql, month)} and m.uuid < ${endOf(sql, month)}`
+  const within = sql`m.message_uuid >= ${firstOf(sql, month)} and m.message_uuid < ${endOf(sql, month)}`
   return sql<Unfinished[]>`
-    (select d.company_id as "companyId", d.dispatch_id as "dispatchId", null::uuid as uuid, d.status::text as status,
+    (select d.company_id, d.dispatch_id, null::uuid as uuid, d.status::text as status,
       count(*) over () - 1 as others
     from dispatches d
     where d.status <> 'COMPLETED' and d.last_uuid >= ${firstOf(sql, month)} and d.first_uuid < ${endOf(sql, month)}
@@ -68,9 +68,9 @@ export function selectUnfinished(sql: Sql, month: string) {
         select from messages m where m.company_id = d.company_id and m.dispatch_id = d.dispatch_id and ${within})
     order by d.dispatch_id limit 1)
     union all
-    (select c.company_id, null, single.uuid, single.status::text, 0
+    (select c.company_id, null, single.message_uuid, single.status::text, 0
     from companies c cross join lateral (
-      select m.uuid, m.status from messages m
+      select m.message_uuid, m.status from messages m
       where m.company_id = c.company_id and m.dispatch_id is null and m.status in ('CREATED', 'SENT') and ${within}
       limit 1) single
     limit 1)
@@ -82,7 +82,7 @@ type Condition = ReturnType<typeof everything>
 
 /** Sums of messages: a few rows per block of a dispatch, and per company for single messages. */
 const sumsIn = (sql: Sql, table: string, which: Condition) => sql`
-  select m.company_id, m.dispatch_id, (m.position / ${BLOCK_SIZE})::int as block, m.status, m.tariff_id,
+  select m.company_id, m.dispatch_id, (m.dispatch_position / ${BLOCK_SIZE})::int as block, m.status, m.tariff_id,
     count(*) as messages, sum(m.parts) as parts,
     count(*) filter (where m.status = 'FAILED' and m.sent_at is null) as unsent_messages,
     coalesce(sum(m.parts) filter (where m.status = 'FAILED' and m.sent_at is null), 0) as unsent_parts,
@@ -115,7 +115,7 @@ const trafficIn = (sql: Sql, table: string, which: Condition) => sql`
   from (
     select m.company_id, coalesce(d.channel_type, m.channel_type, 'SMS') as channel_type, m.brand_id,
       coalesce(d.traffic_type, m.traffic_type, 'PROMO') as traffic_type, m.status,
-      date_bin('1 hour', uuid7_time(m.uuid), 'epoch') as accepted_hour,
+      date_bin('1 hour', uuid7_time(m.message_uuid), 'epoch') as accepted_hour,
       date_bin('1 hour', m.sent_at, 'epoch') as sent_hour, date_bin('1 hour', m.final_at, 'epoch') as final_hour,
       count(*) as messages, sum(m.parts) as parts, coalesce(sum(m.final_price), 0) as spent
     from ${sql(table)} m left join dispatches d on d.company_id = m.company_id and d.dispatch_id = m.dispatch_id
@@ -172,7 +172,7 @@ export async function sumMonth(sql: Transaction, month: string) {
 }
 
 export const selectPendingSum = (sql: Sql) => sql<{ companyId: number; dispatchId: number | null; messages: number }[]>`
-  select company_id as "companyId", dispatch_id as "dispatchId", sum(messages)::bigint as messages from month_sums
+  select company_id, dispatch_id, sum(messages)::bigint as messages from month_sums
   where status in ('CREATED', 'SENT') group by company_id, dispatch_id order by 1, 2 limit 1`
 
 export async function keepSums(sql: Sql, month: string) {

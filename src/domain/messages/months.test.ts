@@ -55,7 +55,7 @@ async function aPricedWorld(): Promise<World & { mau: number }> {
     { senderType: 'COMMON', brand: 'MEGAFON', pricingModel: 'MAU', steps: mauSteps },
   ])
   const [mau] = await db.sql<{ tariffId: number }[]>`
-    select tariff_id as "tariffId" from tariffs
+    select tariff_id from tariffs
     where partner_id = ${world.partner.partnerId} and pricing_model = 'MAU'`
   return { ...world, mau: mau!.tariffId }
 }
@@ -82,15 +82,15 @@ async function aDispatchOf(world: World, first: number, second: number): Promise
   const dispatchId = await aDispatch(db.sql, numbering, world, recipients)
   await aMonth(first)
   await aMonth(second)
-  const back = db.sql`case when position < ${recipients.length / 2} then ${first}::int else ${second}::int end`
+  const back = db.sql`case when dispatch_position < ${recipients.length / 2} then ${first}::int else ${second}::int end`
   // To the middle of the month, which is the same month in every zone.
   await db.sql`
-    update messages set uuid = overlay(uuid::text placing left(
+    update messages set message_uuid = overlay(message_uuid::text placing left(
       uuid7_floor(date_trunc('month', now()) + interval '14 days' - make_interval(months => ${back}))::text, 13) from 1)::uuid
     where company_id = ${world.companyId} and dispatch_id = ${dispatchId}`
   await db.sql`
     update dispatches d set (first_uuid, last_uuid) = (
-      select min(uuid::text)::uuid, max(uuid::text)::uuid from messages m
+      select min(message_uuid::text)::uuid, max(message_uuid::text)::uuid from messages m
       where m.company_id = d.company_id and m.dispatch_id = d.dispatch_id)
     where company_id = ${world.companyId} and dispatch_id = ${dispatchId}`
   return dispatchId
@@ -101,7 +101,7 @@ async function aSingleOf({ companyId, mau }: World & { mau: number }, back: numb
   await aMonth(back)
   const uuid = uuid7(new Date(`${monthBack(back)}-15T12:00:00Z`))
   await db.sql`
-    insert into messages (company_id, uuid, lane_id, seq, tariff_id, price, status, parts, brand_id, destination, text)
+    insert into messages (company_id, message_uuid, lane_id, seq, tariff_id, price, status, parts, brand_id, destination, text)
     values (${companyId}, ${uuid}, 0, 0, ${mau}, 1, 'CREATED', 1, 3, '79260001077', 'Code 4321')`
   await changeReserved(db.sql, companyId, money('1'))
   return uuid
@@ -112,8 +112,8 @@ const aMonth = (back: number) => db.sql`select ensure_message_month(${`${monthBa
 const uuidsOf = async ({ companyId }: World, dispatchId: number) =>
   (
     await db.sql<{ uuid: string }[]>`
-      select uuid from messages
-      where company_id = ${companyId} and dispatch_id = ${dispatchId} and lane_id is not null order by position`
+      select message_uuid as uuid from messages
+      where company_id = ${companyId} and dispatch_id = ${dispatchId} and lane_id is not null order by dispatch_position`
   ).map(({ uuid }) => uuid)
 
 const tell = ({ companyId }: World, uuids: string[], status: 'DELIVERED' | 'FAILED' | undefined) =>
@@ -201,21 +201,21 @@ describe('a month that is detached', () => {
 
   test('stays as a table of its own', async () => {
     await booksOf(9, 8)
-    const rows = () => db.sql`select * from messages where uuid < ${floorBack(8)} order by uuid`
+    const rows = () => db.sql`select * from messages where message_uuid < ${floorBack(8)} order by message_uuid`
     const kept = await rows()
     await detachBack(9)
     expect(await rows()).toEqual([])
-    expect(await db.sql`select * from ${db.sql(tableBack(9))} order by uuid`).toEqual(kept)
+    expect(await db.sql`select * from ${db.sql(tableBack(9))} order by message_uuid`).toEqual(kept)
   })
 
   test('hides no mistake that was in it', async () => {
     const books = await booksOf(12, 11)
     await db.sql`
       update messages set final_price = case status when 'DELIVERED' then final_price - 0.5 end
-      where company_id = ${books.companyId} and dispatch_id = ${books.dispatchId} and position in (0, 2, 4, 5)`
+      where company_id = ${books.companyId} and dispatch_id = ${books.dispatchId} and dispatch_position in (0, 2, 4, 5)`
     await db.sql`
       update messages set destination = '79269999999'
-      where company_id = ${books.companyId} and dispatch_id = ${books.dispatchId} and position = 6`
+      where company_id = ${books.companyId} and dispatch_id = ${books.dispatchId} and dispatch_position = 6`
     const mistakes = await differencesOf(books)
     expect(mistakes.map(({ what }) => what)).toEqual([
       'charged for messages',
@@ -332,7 +332,7 @@ describe('refused, with the reason and without a trace, is', () => {
     const { companyId, dispatchId } = await booksOf(39, 38)
     await db.sql`
       update messages set status = 'SENT', final_price = null
-      where company_id = ${companyId} and dispatch_id = ${dispatchId} and position = 4`
+      where company_id = ${companyId} and dispatch_id = ${dispatchId} and dispatch_position = 4`
     await expectRefusal(
       monthBack(39),
       `1 of the messages of dispatch ${dispatchId} of company ${companyId} are not final`,
@@ -355,7 +355,7 @@ const whileRead = <T>(work: () => Promise<T>) =>
   db.sql.begin(async sql => {
     await sql`select from messages limit 1`
     return work()
-  }) as Promise<T>
+  })
 
 const waiting = () => db.sql<{ pid: number }[]>`
   select pid from pg_locks

@@ -66,7 +66,7 @@ export async function detachMonth(pool: Pool, month: string, now: Date): Promise
     await store.detachPartition(sql, month)
     const [sum] = await store.countSummed(sql)
     return { month, kind: 'detached', messages: sum!.messages, table: store.tableOf(month) }
-  }) as Promise<Detachment>
+  })
   return detachment.catch(error => {
     if (store.isLockTimeout(error)) return { month, kind: 'refused', reason: BUSY }
     throw error

@@ -6,11 +6,11 @@ export function updateReads(sql: Sql, companyId: number, channels: string[], rea
   return sql<{ uuid: string; readAt: Date }[]>`
     update messages m set read_at = q.read_at
     from unnest(
-      ${reads.map(({ uuid }) => uuid)}::uuid[], ${reads.map(({ at }) => at.toISOString())}::timestamptz[]) q (uuid, read_at)
-    where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!}
+      ${reads.map(({ uuid }) => uuid)}::uuid[], ${reads.map(({ at }) => at.toISOString())}::timestamptz[]) q (message_uuid, read_at)
+    where m.company_id = ${companyId} and m.message_uuid = q.message_uuid and m.message_uuid between ${sorted[0]!} and ${sorted.at(-1)!}
       and m.read_at is null and m.status = 'DELIVERED'
       and coalesce(m.channel_type, (
         select d.channel_type from dispatches d where d.company_id = m.company_id and d.dispatch_id = m.dispatch_id
       )) = any(${channels}::text[])
-    returning m.uuid, m.read_at as "readAt"`
+    returning m.message_uuid as uuid, m.read_at`
 }

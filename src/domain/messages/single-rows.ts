@@ -16,7 +16,7 @@ export type PlacedSingle = NewSingle & {
 
 const written = [
   'company_id',
-  'uuid',
+  'message_uuid',
   'lane_id',
   'seq',
   'sender_id',
@@ -76,11 +76,11 @@ function rowOf(companyId: number, m: PlacedSingle): string {
 export function updatePlaces(sql: Sql, companyId: number, places: { uuid: string; laneId: number; seq: number }[]) {
   const sorted = places.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))
   return sql`
-    update messages m set lane_id = q.lane_ids[width_bucket(m.uuid, q.uuids)], seq = q.seqs[width_bucket(m.uuid, q.uuids)]
+    update messages m set lane_id = q.lane_ids[width_bucket(m.message_uuid, q.uuids)], seq = q.seqs[width_bucket(m.message_uuid, q.uuids)]
     from (
       select ${sorted.map(({ uuid }) => uuid)}::uuid[] as uuids, ${sorted.map(({ laneId }) => laneId)}::bigint[] as lane_ids,
         ${sorted.map(({ seq }) => seq)}::bigint[] as seqs
     ) q
-    where m.company_id = ${companyId} and m.uuid = any(q.uuids)
-      and m.uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid}`
+    where m.company_id = ${companyId} and m.message_uuid = any(q.uuids)
+      and m.message_uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid}`
 }

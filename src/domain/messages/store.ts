@@ -12,14 +12,14 @@ import {
 } from './message.ts'
 
 const columns = (sql: Sql) => sql`
-  uuid, destination, text, parts, status, price, final_price as "finalPrice", sender_id as "senderId", brand_id as "brandId",
-  error_code as "errorCode", sent_at as "sentAt", final_at as "finalAt"`
+  message_uuid as uuid, destination, text, parts, status, price, final_price, sender_id, brand_id,
+  error_code, sent_at, final_at`
 
 const written = [
   'company_id',
-  'uuid',
+  'message_uuid',
   'dispatch_id',
-  'position',
+  'dispatch_position',
   'lane_id',
   'seq',
   'sender_id',
@@ -105,16 +105,16 @@ export function selectByPosition(sql: Sql, home: MessageHome, from: number, coun
   return sql<Message[]>`
     select ${columns(sql)} from messages
     where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
-      and position >= ${from} and position < ${from + count}
-      and uuid between ${home.firstUuid} and ${home.lastUuid}
-    order by position`
+      and dispatch_position >= ${from} and dispatch_position < ${from + count}
+      and message_uuid between ${home.firstUuid} and ${home.lastUuid}
+    order by dispatch_position`
 }
 
 export function countFailures(sql: Sql, home: MessageHome) {
   return sql<{ errorCode: number | null; messages: number }[]>`
-    select error_code as "errorCode", count(*) as messages from messages
+    select error_code, count(*) as messages from messages
     where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
-      and uuid between ${home.firstUuid} and ${home.lastUuid} and status = 'FAILED'
+      and message_uuid between ${home.firstUuid} and ${home.lastUuid} and status = 'FAILED'
     group by error_code order by messages desc, error_code`
 }
 
@@ -130,25 +130,25 @@ export function selectFromBlocks(
   return sql<Message[]>`
     select m.* from unnest(${blocks}::int[]) as block
     cross join lateral (
-      select ${columns(sql)}, position from messages
+      select ${columns(sql)}, dispatch_position from messages
       where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
-        and position >= block::bigint * ${BLOCK_SIZE} and position < (block::bigint + 1) * ${BLOCK_SIZE}
-        and uuid between ${home.firstUuid} and ${home.lastUuid}
+        and dispatch_position >= block::bigint * ${BLOCK_SIZE} and dispatch_position < (block::bigint + 1) * ${BLOCK_SIZE}
+        and message_uuid between ${home.firstUuid} and ${home.lastUuid}
         and status = ${status}
-      order by position
+      order by dispatch_position
     ) m
-    order by m.position offset ${offset} limit ${limit}`
+    order by m.dispatch_position offset ${offset} limit ${limit}`
 }
 
 /** Messages of one request that were accepted: those that got a lane. */
 export function selectAccepted(sql: Sql, home: MessageHome, from: number, count: number) {
   return sql<{ uuid: string; destination: string; parts: number; senderId: number }[]>`
-    select uuid, destination, parts, sender_id as "senderId" from messages
+    select message_uuid as uuid, destination, parts, sender_id from messages
     where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
-      and position >= ${from} and position < ${from + count}
-      and uuid between ${home.firstUuid} and ${home.lastUuid}
+      and dispatch_position >= ${from} and dispatch_position < ${from + count}
+      and message_uuid between ${home.firstUuid} and ${home.lastUuid}
       and lane_id is not null
-    order by position`
+    order by dispatch_position`
 }
 
 export type BlockCount = { block: number; messages: number }
@@ -190,15 +190,15 @@ type Bounds = { firstUuid: string | null; lastUuid: string | null }
  */
 const within = (sql: Sql, { firstUuid, lastUuid }: Bounds) =>
   firstUuid
-    ? sql`and m.uuid between ${firstUuid} and ${lastUuid}`
-    : sql`and m.uuid >= uuid7_floor(now() - interval '100 days')`
+    ? sql`and m.message_uuid between ${firstUuid} and ${lastUuid}`
+    : sql`and m.message_uuid >= uuid7_floor(now() - interval '100 days')`
 
 /** What is still to be sent of a chunk: its first messages, no more than may go. */
 export function selectQueued(sql: Sql, range: Range & { most?: number }, bounds: Bounds) {
   return sql<QueuedMessage[]>`
-    select m.uuid, m.seq, m.destination, m.text, m.parts, m.sender_name as "senderName",
-      m.expires_at as "expiresAt", m.waits_until as "waitsUntil", m.content,
-      m.options -> 'window' as window, m.options -> 'ttl' as "ttlSeconds", m.sealed
+    select m.message_uuid as uuid, m.seq, m.destination, m.text, m.parts, m.sender_name,
+      m.expires_at, m.waits_until, m.content,
+      m.options -> 'window' as window, m.options -> 'ttl' as ttl_seconds, m.sealed
     from messages m
     where m.company_id = ${range.companyId} and m.lane_id = ${range.laneId}
       and m.seq >= ${range.firstSeq} and m.seq < ${range.nextSeq} ${within(sql, bounds)} and m.status = 'CREATED'
@@ -232,7 +232,7 @@ export function updateStatuses(
 ) {
   const sorted = updates.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))
   const list = (name: keyof typeof lists, none: number | string): Fragment =>
-    lists[name].length === 0 ? sql`null` : sql`nullif(q.${sql(name)}[width_bucket(m.uuid, q.uuids)], ${none})`
+    lists[name].length === 0 ? sql`null` : sql`nullif(q.${sql(name)}[width_bucket(m.message_uuid, q.uuids)], ${none})`
   const lists = {
     sent_ms: unlessEmpty(
       sorted.map(({ sentAt }) => sentAt?.getTime()),
@@ -265,11 +265,11 @@ export function updateStatuses(
         ${lists.final_ms}::bigint[] as final_ms, ${lists.error_codes}::int[] as error_codes,
         ${lists.operator_errors}::text[] as operator_errors
     ) q
-    where m.company_id = ${companyId} and m.uuid = any(q.uuids)
-      and m.uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid} and m.status = ${from}
-    returning m.uuid, m.dispatch_id as "dispatchId", m.position, m.lane_id as "laneId", m.seq, m.parts, m.price,
-      m.tariff_id as "tariffId", m.brand_id as "brandId", m.destination, m.channel_type as "channelType",
-      m.traffic_type as "trafficType"`
+    where m.company_id = ${companyId} and m.message_uuid = any(q.uuids)
+      and m.message_uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid} and m.status = ${from}
+    returning m.message_uuid as uuid, m.dispatch_id, m.dispatch_position as position, m.lane_id, m.seq, m.parts, m.price,
+      m.tariff_id, m.brand_id, m.destination, m.channel_type,
+      m.traffic_type`
 }
 
 /**
@@ -290,13 +290,13 @@ const unlessEmpty = <T>(values: (T | null | undefined)[], none: T): T[] =>
 export function setFinalPrices(sql: Sql, companyId: number, prices: { uuid: string; amount: Money }[]) {
   const sorted = prices.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))
   return sql`
-    update messages m set final_price = q.amounts[width_bucket(m.uuid, q.uuids)]
+    update messages m set final_price = q.amounts[width_bucket(m.message_uuid, q.uuids)]
     from (
       select ${sorted.map(({ uuid }) => uuid)}::uuid[] as uuids,
         ${sorted.map(({ amount }) => formatMoney(amount))}::text[]::numeric[] as amounts
     ) q
-    where m.company_id = ${companyId} and m.uuid = any(q.uuids)
-      and m.uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid}`
+    where m.company_id = ${companyId} and m.message_uuid = any(q.uuids)
+      and m.message_uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid}`
 }
 
 /** Changes of the counters of one block. Unsent is what of the failed no operator had. */
@@ -333,7 +333,7 @@ export function changeBlocks(sql: Sql, companyId: number, changes: BlockChange[]
 /** Messages of a range whose lifetime is over without a receipt. */
 export function selectOverdue(sql: Sql, range: Range & Bounds, sentBefore: Date) {
   return sql<{ uuid: string }[]>`
-    select m.uuid from messages m
+    select m.message_uuid as uuid from messages m
     where m.company_id = ${range.companyId} and m.lane_id = ${range.laneId} and m.seq >= ${range.firstSeq}
       and m.seq < ${range.nextSeq} ${within(sql, range)} and m.status = 'SENT' and m.sent_at <= ${sentBefore}`
 }

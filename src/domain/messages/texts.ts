@@ -5,5 +5,5 @@ export function replaceInText(sql: Sql, companyId: number, uuid: string, before:
   return sql`
     update messages set text = replace(text, ${before}, ${after}),
       content = replace(content::text, ${before}, ${after})::jsonb
-    where company_id = ${companyId} and uuid = ${uuid}`
+    where company_id = ${companyId} and message_uuid = ${uuid}`
 }

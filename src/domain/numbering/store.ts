@@ -18,20 +18,20 @@ export async function raiseVersion(sql: Sql): Promise<void> {
 }
 
 export const findVirtualOperators = (sql: Sql) => sql<Carrier[]>`
-  select inn, name, brand_id as "brandId" from virtual_operators`
+  select inn, name, brand_id from virtual_operators`
 
 export const saveVirtualOperator = (sql: Sql, carrier: Carrier) => sql`
   insert into virtual_operators (inn, name, brand_id) values (${carrier.inn}, ${carrier.name}, ${carrier.brandId})
   on conflict (inn) do update set name = excluded.name, brand_id = excluded.brand_id`
 
 export const findOperators = (sql: Sql) => sql<(Operator & { operatorId: number })[]>`
-  select operator_id as "operatorId", inn, name from operators`
+  select operator_id, inn, name from operators`
 
 type RangeRow = { first: number; last: number; operatorId: number; region: string }
 
 export const findRanges = (sql: Sql) =>
   sql<RangeRow[]>`
-  select first, last, operator_id as "operatorId", region from numbering_ranges`.cursor(5_000)
+  select first, last, operator_id, region from numbering_ranges`.cursor(5_000)
 
 type PortedRow = { code: number; packed: Buffer }
 
@@ -135,7 +135,7 @@ export const saveSource = (sql: Sql, kind: SourceKind, name: string, entries: nu
   set name = excluded.name, entries = excluded.entries, imported_at = excluded.imported_at`
 
 export const findSources = (sql: Sql) => sql<{ kind: SourceKind; name: string; entries: number; importedAt: Date }[]>`
-  select kind, name, entries, imported_at as "importedAt" from numbering_sources`
+  select kind, name, entries, imported_at from numbering_sources`
 
 /** How many numbers and ranges each operator has in the imported part of the plan. */
 export const findHoldings = (sql: Sql) => sql<(Operator & { numbers: number; ranges: number })[]>`
@@ -158,10 +158,10 @@ export const findRangeAt = (sql: Sql, number: number) => sql<NamedRange[]>`
 
 /** In the order of their numbers, from the first behind `after` on. */
 export const findPortedAfter = (sql: Sql, after: number, limit: number) => sql<{ number: number; brandId: number }[]>`
-  select number, brand_id as "brandId" from ported_numbers where number > ${after} order by number limit ${limit}`
+  select number, brand_id from ported_numbers where number > ${after} order by number limit ${limit}`
 
 export const findPortedNumber = (sql: Sql, number: number) => sql<{ brandId: number }[]>`
-  select brand_id as "brandId" from ported_numbers where number = ${number}`
+  select brand_id from ported_numbers where number = ${number}`
 
 // Files that wait to be applied -----------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ export type UploadRow = {
 }
 
 const uploadColumns = (sql: Sql) => sql`
-  upload_id as "uploadId", kind, name, replaces, size_bytes as "sizeBytes", version, difference, created_at as "createdAt"`
+  upload_id, kind, name, replaces, size_bytes, version, difference, created_at`
 
 /** Taken before uploads are counted, so that two at once cannot both be the last one allowed. */
 export const lockUploads = (sql: Sql) => sql`lock table numbering_uploads in share row exclusive mode`
@@ -197,7 +197,7 @@ export async function insertUpload(
   const [row] = await sql<{ uploadId: number }[]>`
     insert into numbering_uploads (kind, name, replaces, size_bytes, created_at)
     values (${upload.kind}, ${upload.name}, ${upload.replaces}, ${upload.sizeBytes}, ${upload.createdAt})
-    returning upload_id as "uploadId"`
+    returning upload_id`
   return row!.uploadId
 }
 
@@ -205,7 +205,7 @@ export const findUpload = (sql: Sql, uploadId: number, since: Date) => sql<Uploa
   select ${uploadColumns(sql)} from numbering_uploads where upload_id = ${uploadId} and created_at >= ${since}`
 
 export const selectUploads = (sql: Sql, since: Date) => sql<Omit<UploadRow, 'difference'>[]>`
-  select upload_id as "uploadId", kind, name, replaces, size_bytes as "sizeBytes", version, created_at as "createdAt"
+  select upload_id, kind, name, replaces, size_bytes, version, created_at
   from numbering_uploads where created_at >= ${since} order by upload_id`
 
 /** Whoever works with a file keeps others from doing so. */

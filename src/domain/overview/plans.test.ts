@@ -61,12 +61,12 @@ describe.each(planModes)('with %s', mode => {
   ])('%s costs a few messages, each found by its place', async (_, about, most) => {
     const reads = await readsOf(db, mode, overview(scopes.company), about)
     const ofMessages = reads.filter(({ table }) => table.startsWith('messages'))
-    for (const { index } of ofMessages) expect(index).toMatch(/(_dispatch_id_position|_lane_id_seq)_idx/)
+    for (const { index } of ofMessages) expect(index).toMatch(/(_dispatch_id_dispatch_position|_lane_id_seq)_idx/)
     expect(ofMessages.reduce((rows, read) => rows + read.rows, 0)).toBeLessThanOrEqual(most)
   })
 
   test('what needs attention, waits or runs in a company is found without its messages', async () => {
-    for (const about of [/as "waitingEvents"/, /wanted \(status\)/, /'STARTED'\s+order by/, /case when bool_and/]) {
+    for (const about of [/as waiting_events/, /wanted \(status\)/, /'STARTED'\s+order by/, /case when bool_and/]) {
       const reads = await readsOf(db, mode, overview(scopes.company), about)
       expect(reads.filter(({ table }) => table.startsWith('messages'))).toEqual([])
     }

@@ -37,7 +37,7 @@ export const selectHours = (sql: Sql, scope: CompanyScope, from: Date) => sql<Ho
 export type CompanyHour = HourSums & { companyId: number }
 
 export const selectHoursOf = (sql: Sql, companyIds: number[], from: Date) => sql<CompanyHour[]>`
-  select wanted.company_id as "companyId", t.hour, t.sent, t.delivered, t.failed
+  select wanted.company_id, t.hour, t.sent, t.delivered, t.failed
   from unnest(${companyIds}::bigint[]) wanted (company_id)
   cross join lateral (
     select hour, sum(sent)::bigint as sent, sum(delivered)::bigint as delivered, sum(failed)::bigint as failed
@@ -46,7 +46,7 @@ export const selectHoursOf = (sql: Sql, companyIds: number[], from: Date) => sql
 
 /** Counted until 100. */
 export const countRunningOf = (sql: Sql, companyIds: number[]) => sql<{ companyId: number; running: number }[]>`
-  select wanted.company_id as "companyId", d.running
+  select wanted.company_id, d.running
   from unnest(${companyIds}::bigint[]) wanted (company_id)
   cross join lateral (
     select count(*)::int as running from (
@@ -58,7 +58,7 @@ export type PartnerSums = { partnerId: number; companies: number; sent: number; 
 
 /** The companies of each partner, and what they sent from an hour on. */
 export const selectSumsOfPartners = (sql: Sql, partnerIds: number[], from: Date) => sql<PartnerSums[]>`
-  select wanted.partner_id as "partnerId", s.*
+  select wanted.partner_id, s.*
   from unnest(${partnerIds}::bigint[]) wanted (partner_id)
   cross join lateral (
     select count(*)::int as companies, coalesce(sum(t.sent), 0)::bigint as sent,
@@ -81,7 +81,7 @@ export type WaySums = {
 
 /** By channel and operator, from an hour until before another. */
 export const selectWays = (sql: Sql, scope: CompanyScope, from: Date, until: Date) => sql<WaySums[]>`
-  select t.channel_type as "channelType", t.brand_id as "brandId", sum(t.sent)::bigint as sent,
+  select t.channel_type, t.brand_id, sum(t.sent)::bigint as sent,
     sum(t.delivered)::bigint as delivered, sum(t.failed)::bigint as failed
   from companies c
   cross join lateral (
@@ -129,8 +129,8 @@ export const selectThinPurses = (
   { month, monthBefore }: { month: string; monthBefore: string },
   limit: number,
 ) => sql<Purse[]>`
-  select c.company_id as "companyId", c.name as "companyName", c.currency, c.billing, c.budget, a.balance, a.reserved,
-    coalesce(m.spent, 0)::numeric(18, 4) as spent, coalesce(b.spent, 0)::numeric(18, 4) as "spentBefore"
+  select c.company_id, c.name as company_name, c.currency, c.billing, c.budget, a.balance, a.reserved,
+    coalesce(m.spent, 0)::numeric(18, 4) as spent, coalesce(b.spent, 0)::numeric(18, 4) as spent_before
   from companies c
   join accounts a on a.company_id = c.company_id
   left join account_months m on m.company_id = c.company_id and m.month = ${month}
@@ -161,9 +161,9 @@ export type WaitingPlace = {
 export const selectWaiting = (sql: Sql, scope: CompanyScope, earliestUuid: string, limit: number) => sql<
   WaitingPlace[]
 >`
-  select c.company_id as "companyId", c.name as "companyName", l.lane_id as "laneId", l.dispatch_id as "dispatchId",
-    d.name as "dispatchName", l.channel_type as "channelType", l.brand_id as "brandId", l.tail - l.cursor as waiting,
-    greatest(d.started_at, d.start_at, l.start_at) as since, m.uuid as "firstUuid"
+  select c.company_id, c.name as company_name, l.lane_id, l.dispatch_id,
+    d.name as dispatch_name, l.channel_type, l.brand_id, l.tail - l.cursor as waiting,
+    greatest(d.started_at, d.start_at, l.start_at) as since, m.message_uuid as first_uuid
   from companies c
   cross join lateral (
     select * from lanes where company_id = c.company_id and open and cursor < tail limit ${limit}
@@ -173,9 +173,9 @@ export const selectWaiting = (sql: Sql, scope: CompanyScope, earliestUuid: strin
     limit 1
   ) d on true
   left join lateral (
-    select uuid from messages
+    select message_uuid from messages
     where l.dispatch_id is null and company_id = l.company_id and lane_id = l.lane_id and seq = l.cursor
-      and uuid >= ${earliestUuid}::uuid
+      and message_uuid >= ${earliestUuid}::uuid
     limit 1
   ) m on true
   where ${isInScope(sql, scope)}`
@@ -201,12 +201,12 @@ export type DispatchSums = {
 }
 
 const dispatchColumns = (sql: Sql) => sql`
-  c.company_id as "companyId", c.name as "companyName", d.dispatch_id as "dispatchId", d.name, d.status,
-  d.channel_type as "channelType",
+  c.company_id, c.name as company_name, d.dispatch_id, d.name, d.status,
+  d.channel_type,
   case when d.cascade is null then array[d.channel_type]
     else array(select step ->> 'channelType' from jsonb_array_elements(d.cascade) step) end as channels,
-  d.started_at as "startedAt", d.start_at as "startAt", d.message_count as "messageCount",
-  d.first_uuid as "firstUuid", d.last_uuid as "lastUuid", sums.*`
+  d.started_at, d.start_at, d.message_count,
+  d.first_uuid, d.last_uuid, sums.*`
 
 const withSums = (sql: Sql) => sql`
   cross join lateral (
@@ -262,12 +262,12 @@ export const selectRecent = (sql: Sql, scope: CompanyScope, since: Date, each: n
 export const selectCommonError = (sql: Sql, dispatch: DispatchSums, positions: number[]) => sql<
   { errorCode: number }[]
 >`
-  select m.error_code as "errorCode"
-  from unnest(${positions}::bigint[]) p (position)
+  select m.error_code
+  from unnest(${positions}::bigint[]) p (dispatch_position)
   cross join lateral (
     select error_code from messages
-    where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId} and position = p.position
-      and uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid} and status = 'FAILED'
+    where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId} and dispatch_position = p.dispatch_position
+      and message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid} and status = 'FAILED'
     limit 1
   ) m
   where m.error_code is not null
@@ -283,7 +283,7 @@ export type PausedReceiver = {
 
 /** Receivers that failed so often that they are only probed; their events are counted in at most 1000 batches. */
 export const selectPausedReceivers = (sql: Sql, scope: Scope, limit: number) => sql<PausedReceiver[]>`
-  select c.company_id as "companyId", c.name as "companyName", r.receiver, r.failures, w.events as "waitingEvents"
+  select c.company_id, c.name as company_name, r.receiver, r.failures, w.events as waiting_events
   from companies c
   cross join lateral (
     select company_id, receiver, failures from receivers
@@ -311,7 +311,7 @@ export type RefusedName = {
 
 /** Names that staff refused since a moment and that are still refused; several operators of a name are one. */
 export const selectRefusedNames = (sql: Sql, scope: Scope, since: Date, limit: number) => sql<RefusedName[]>`
-  select c.company_id as "companyId", c.name as "companyName", s.sender_id as "senderId", s.sender_name as "senderName",
+  select c.company_id, c.name as company_name, s.sender_id, s.sender_name,
     s.status, s.comment
   from companies c
   cross join lateral (
@@ -339,7 +339,7 @@ export type FirstSteps = { hasSender: boolean; hasKey: boolean; hasTraffic: bool
 
 export const selectFirstSteps = (sql: Sql, companyId: number) => sql<FirstSteps[]>`
   select
-    exists (select from senders where company_id = ${companyId} and status = 'APPROVED') as "hasSender",
-    exists (select from api_keys where company_id = ${companyId}) as "hasKey",
+    exists (select from senders where company_id = ${companyId} and status = 'APPROVED') as has_sender,
+    exists (select from api_keys where company_id = ${companyId}) as has_key,
     exists (select from traffic_hours where company_id = ${companyId})
-      or exists (select from dispatches where company_id = ${companyId}) as "hasTraffic"`
+      or exists (select from dispatches where company_id = ${companyId}) as has_traffic`

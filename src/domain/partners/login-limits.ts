@@ -47,7 +47,7 @@ export async function countAttempt(
     const counted = [ofLogin, ofBoth, ...(isFirst ? [ofNetwork] : [])]
     await store.raiseFailures(sql, counted)
     return counted
-  }) as Promise<Counted>
+  })
 }
 
 /** The password was right: the attempt is no failure. `remember` notes its network, which is known from now on. */

@@ -71,7 +71,7 @@ describe('a password', () => {
   test('of an old cost is hashed anew at the next right login, and not at a wrong one', async () => {
     const partner = await aPartner(db.sql)
     const hash = async () =>
-      (await db.sql`select password_hash from partners where partner_id = ${partner.partnerId}`)[0]!.password_hash
+      (await db.sql`select password_hash from partners where partner_id = ${partner.partnerId}`)[0]!.passwordHash
     const old = await hash()
     usePasswordCost(CHEAP + 1)
     expect(isCheap(old)).toBe(true)

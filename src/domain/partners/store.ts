@@ -7,23 +7,23 @@ export function insertPartner(sql: Sql, login: string, passwordHash: string) {
   return sql<{ partnerId: number }[]>`
     insert into partners (login, password_hash) values (${login}, ${passwordHash})
     on conflict (login) do nothing
-    returning partner_id as "partnerId"`
+    returning partner_id`
 }
 
 export function selectPartner(sql: Sql, login: string) {
   return sql<Account[]>`
-    select partner_id as "partnerId", login, currency, password_hash as "passwordHash" from partners
+    select partner_id, login, currency, password_hash from partners
     where login = ${login}`
 }
 
 export const selectPartners = (sql: Sql) =>
   sql<ListedPartner[]>`
-    select partner_id as "partnerId", login, currency, disabled_at as "disabledAt" from partners order by partner_id`
+    select partner_id, login, currency, disabled_at from partners order by partner_id`
 
 export type PagedPartner = ListedPartner & { createdAt: Date }
 
 const listedColumns = (sql: Sql) => sql`
-  partner_id as "partnerId", login, currency, disabled_at as "disabledAt", created_at as "createdAt"`
+  partner_id, login, currency, disabled_at, created_at`
 
 export function selectPage(sql: Sql, filter: PartnerFilter, { after, before }: PartnerPlace, limit: number) {
   const { search = '', state } = filter
@@ -39,18 +39,18 @@ export function selectPage(sql: Sql, filter: PartnerFilter, { after, before }: P
 
 export const selectLogins = (sql: Sql, partnerIds: number[]) =>
   sql<{ partnerId: number; login: string }[]>`
-    select partner_id as "partnerId", login from partners where partner_id = any(${partnerIds}::bigint[])`
+    select partner_id, login from partners where partner_id = any(${partnerIds}::bigint[])`
 
 export const selectListedPartner = (sql: Sql, partnerId: number) =>
   sql<PagedPartner[]>`select ${listedColumns(sql)} from partners where partner_id = ${partnerId}`
 
 export const selectPartnerById = (sql: Sql, partnerId: number) =>
-  sql<Partner[]>`select partner_id as "partnerId", login, currency from partners where partner_id = ${partnerId}`
+  sql<Partner[]>`select partner_id, login, currency from partners where partner_id = ${partnerId}`
 
 export function updatePassword(sql: Sql, login: string, passwordHash: string) {
   return sql<{ partnerId: number }[]>`
     update partners set password_hash = ${passwordHash} where login = ${login}
-    returning partner_id as "partnerId"`
+    returning partner_id`
 }
 
 /** The same password at another cost; nothing when the password was changed meanwhile. */
@@ -65,7 +65,7 @@ export function setDisabled(sql: Sql, login: string, disabled: boolean) {
   return sql<{ partnerId: number }[]>`
     update partners set disabled_at = case when ${disabled} then coalesce(disabled_at, clock_timestamp()) end
     where login = ${login}
-    returning partner_id as "partnerId"`
+    returning partner_id`
 }
 
 /**
@@ -88,7 +88,7 @@ export const deleteExpiredTokens = (sql: Sql, now: Date) => sql`delete from part
 
 export function selectPartnersByToken(sql: Sql, tokenHashes: string[], now: Date) {
   return sql<(Partner & { tokenHash: string })[]>`
-    select encode(t.token_hash, 'hex') as "tokenHash", partner_id as "partnerId", p.login, p.currency
+    select encode(t.token_hash, 'hex') as token_hash, partner_id, p.login, p.currency
     from partner_tokens t join partners p using (partner_id)
     where t.token_hash = any(array(select decode(hash, 'hex') from unnest(${tokenHashes}::text[]) hash))
       and t.expires_at > ${now} and p.disabled_at is null`
@@ -99,7 +99,7 @@ export type Failures = { subject: string; failures: number; startedAt: Date }
 /** What is counted of these subjects in the windows that are open. */
 export function selectFailures(sql: Sql, subjects: string[], windowStart: Date) {
   return sql<Failures[]>`
-    select subject, failures, window_started_at as "startedAt" from login_failures
+    select subject, failures, window_started_at as started_at from login_failures
     where subject = any(${subjects}) and window_started_at > ${windowStart}`
 }
 
@@ -116,7 +116,7 @@ export function lockFailures(sql: Sql, subjects: string[], now: Date, windowStar
       window_started_at = case
         when login_failures.window_started_at <= ${windowStart} or login_failures.failures = 0 then ${now}
         else login_failures.window_started_at end
-    returning subject, failures, window_started_at as "startedAt"`
+    returning subject, failures, window_started_at as started_at`
 }
 
 export const raiseFailures = (sql: Sql, subjects: string[]) =>

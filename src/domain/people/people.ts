@@ -92,7 +92,7 @@ export async function acceptInvitation(
     await replacePassword(sql, person, passwordHash, null)
     await also(sql, person)
     return person
-  }) as Promise<Person>
+  })
 }
 
 const noInvitation = () => new AppError('not_found', 'The invitation was used before or is too old: ask for a new one')

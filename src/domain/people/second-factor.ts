@@ -51,7 +51,7 @@ export class SecondFactors {
       await store.deleteSessionsOf(sql, viewer.personId, viewer.sessionHash)
       await also(sql)
       return drawRecoveryCodes(sql, viewer.personId)
-    }) as Promise<string[]>
+    })
   }
 
   /** `also` runs in the same transaction. */
@@ -91,10 +91,10 @@ export class SecondFactors {
     allowed: (sql: Transaction) => Promise<T>,
   ): Promise<T> {
     const counted = await countAttempt(this.#pool, { login, address }, now, async () => false)
-    const result = (await this.#pool.begin(async sql => {
+    const result = await this.#pool.begin(async sql => {
       await this.#use(sql, personId, code, now)
       return allowed(sql)
-    })) as T
+    })
     await succeed(this.#pool, counted, personId, address, now)
     return result
   }

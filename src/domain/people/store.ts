@@ -2,11 +2,11 @@ import type { Sql } from '../../db/sql.ts'
 import type { Language, Person, PersonKind, Place, Role, Theme } from './person.ts'
 
 const columns = (sql: Sql) => sql`
-  p.person_id as "personId", p.kind, p.company_id as "companyId", p.partner_id as "partnerId", p.role, p.login, p.name,
-  p.language, p.theme, p.totp_secret is not null as "hasSecondFactor",
+  p.person_id, p.kind, p.company_id, p.partner_id, p.role, p.login, p.name,
+  p.language, p.theme, p.totp_secret is not null as has_second_factor,
   p.password_hash is null and not (p.kind = 'PARTNER' and p.login = (
-    select login from partners where partner_id = p.partner_id)) as "isInvited",
-  p.created_at as "createdAt", p.disabled_at as "disabledAt"`
+    select login from partners where partner_id = p.partner_id)) as is_invited,
+  p.created_at, p.disabled_at`
 
 /** People who may come in now: neither they nor what they belong to is disabled. */
 const isWelcome = (sql: Sql) => sql`
@@ -22,7 +22,7 @@ export function insertPerson(sql: Sql, person: NewPerson) {
     values (${person.kind}, ${person.companyId}, ${person.partnerId}, ${person.role}, ${person.login}, ${person.name},
       ${person.passwordHash})
     on conflict (login) do nothing
-    returning person_id as "personId"`
+    returning person_id`
 }
 
 export const selectPerson = (sql: Sql, personId: number) =>
@@ -54,8 +54,8 @@ export type Credentials = {
 
 export function selectCredentials(sql: Sql, login: string) {
   return sql<Credentials[]>`
-    select p.person_id as "personId", coalesce(p.password_hash, r.password_hash) as "passwordHash",
-      p.totp_secret as "totpSecret", p.totp_step as "totpStep", r.partner_id is not null as "isPartnerLogin"
+    select p.person_id, coalesce(p.password_hash, r.password_hash) as password_hash,
+      p.totp_secret, p.totp_step, r.partner_id is not null as is_partner_login
     from people p
     left join partners r on p.kind = 'PARTNER' and r.partner_id = p.partner_id and r.login = p.login
     where p.login = ${login} and ${isWelcome(sql)}`
@@ -63,7 +63,7 @@ export function selectCredentials(sql: Sql, login: string) {
 
 /** The hash of a partner's password. */
 export const selectPartnerHash = (sql: Sql, login: string) =>
-  sql<{ passwordHash: string }[]>`select password_hash as "passwordHash" from partners where login = ${login}`
+  sql<{ passwordHash: string }[]>`select password_hash from partners where login = ${login}`
 
 /** Null: none, or that of the partner. */
 export const updatePassword = (sql: Sql, personId: number, passwordHash: string | null) =>
@@ -92,7 +92,7 @@ export function updatePreferences(sql: Sql, personId: number, { name, language, 
 /** Locked in the order of their ids, so that two people who demote each other wait for each other. */
 export const lockPeople = (sql: Sql, kind: PersonKind, role: Role, place: Place) =>
   sql<{ personId: number }[]>`
-    select person_id as "personId" from people
+    select person_id from people
     where kind = ${kind} and role = ${role} and company_id is not distinct from ${place.companyId}
       and partner_id is not distinct from ${place.partnerId} and disabled_at is null
     order by person_id for update`
@@ -128,7 +128,7 @@ export type FoundSession = Person & { sessionHash: Buffer; half: boolean; usedAt
 
 export function selectSessions(sql: Sql, hashes: string[], now: Date, idleSeconds: number, mostSeconds: number) {
   return sql<FoundSession[]>`
-    select ${columns(sql)}, s.session_hash as "sessionHash", s.half, s.used_at as "usedAt", s.created_at as "startedAt"
+    select ${columns(sql)}, s.session_hash, s.half, s.used_at, s.created_at as started_at
     from person_sessions s join people p using (person_id)
     where ${holds(sql, hashes, now, idleSeconds, mostSeconds)}`
 }
@@ -163,7 +163,7 @@ export type ListedSession = {
 
 export function selectSessionsOf(sql: Sql, personId: number, now: Date, idleSeconds: number, mostSeconds: number) {
   return sql<ListedSession[]>`
-    select session_hash as "sessionHash", address, agent, created_at as "createdAt", used_at as "usedAt"
+    select session_hash, address, agent, created_at, used_at
     from person_sessions
     where person_id = ${personId} and not half
       and used_at > ${now}::timestamptz - make_interval(secs => ${idleSeconds})
@@ -187,7 +187,7 @@ export const deleteOldSessions = (sql: Sql, usedBefore: Date) =>
 
 export const selectSecondFactor = (sql: Sql, personId: number) =>
   sql<Pick<Credentials, 'totpSecret' | 'totpStep'>[]>`
-    select totp_secret as "totpSecret", totp_step as "totpStep" from people where person_id = ${personId} for update`
+    select totp_secret, totp_step from people where person_id = ${personId} for update`
 
 export const updateSecondFactor = (sql: Sql, personId: number, secret: Buffer | null, step: number | null) =>
   sql`update people set totp_secret = ${secret}, totp_step = ${step} where person_id = ${personId}`
@@ -222,7 +222,7 @@ export const selectInvitation = (sql: Sql, tokenHash: Buffer, now: Date) =>
 export const deleteInvitation = (sql: Sql, tokenHash: Buffer, now: Date) =>
   sql<{ personId: number }[]>`
     delete from person_invitations where token_hash = ${tokenHash} and expires_at > ${now}
-    returning person_id as "personId"`
+    returning person_id`
 
 export const deleteOldInvitations = (sql: Sql, now: Date) =>
   sql`delete from person_invitations where expires_at <= ${now}`

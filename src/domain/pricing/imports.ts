@@ -39,7 +39,7 @@ export async function importTariffs(pool: Pool, login: string | undefined, rows:
   return pool.begin(async sql => {
     const { added, replaced, unchanged } = await changeBook(sql, partner, { tariffs })
     return { added: added.length, replaced: replaced.length, unchanged: unchanged.length }
-  }) as Promise<TariffImport>
+  })
 }
 
 async function requirePartner(sql: Sql, login: string) {

@@ -98,7 +98,7 @@ describe('the price book', () => {
     const [row] = await db.sql<{ tariffId: number }[]>`
       insert into tariffs (partner_id, sender_type, brand, traffic_type, pricing_model, currency)
       values (${owner.partnerId}, ${at.senderType}, ${at.brand}, ${at.trafficType}, 'SCALED', 'RUB')
-      returning tariff_id as "tariffId"`
+      returning tariff_id`
     for (const [i, price] of prices.entries()) {
       await db.sql`insert into tariff_steps (tariff_id, from_count, price) values (${row!.tariffId}, ${i}, ${db.sql.typed.money(money(price))})`
     }
@@ -127,8 +127,8 @@ describe('the price book', () => {
         for (const at of places) await anOwnTariff(partner, at, ['3'])
         const book = await openPriceBook(db.sql, partner.partnerId)
         const rows = await db.sql<Tariff[]>`
-          select tariff_id as "tariffId", case when partner_id is null then null else ${OURS}::int end as "partnerId",
-            sender_type as "senderType", brand, traffic_type as "trafficType" from tariffs`
+          select tariff_id, case when partner_id is null then null else ${OURS}::int end as partner_id,
+            sender_type, brand, traffic_type from tariffs`
         for (const senderType of senderTypes) {
           for (const brand of brands) {
             for (const trafficType of trafficTypes) {
@@ -161,7 +161,7 @@ describe('the list a partner sees', () => {
     const before = await listTariffs(db.sql, partner.partnerId, {})
     const [own] = await db.sql<{ tariffId: number }[]>`
       insert into tariffs (partner_id, sender_type, brand, traffic_type, pricing_model, currency)
-      values (${partner.partnerId}, 'COMMON', 'MTS', null, 'FIXED', 'RUB') returning tariff_id as "tariffId"`
+      values (${partner.partnerId}, 'COMMON', 'MTS', null, 'FIXED', 'RUB') returning tariff_id`
     await db.sql`insert into tariff_steps (tariff_id, from_count, price) values (${own!.tariffId}, 0, 1.00)`
 
     const after = await listTariffs(db.sql, partner.partnerId, {})

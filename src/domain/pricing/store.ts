@@ -8,9 +8,9 @@ type TariffRow = Omit<Tariff, 'steps'> & { from: number; price: Money; priceMauB
 type DatedRow = TariffRow & Pick<DatedTariff, 'validFrom' | 'until'>
 
 const steps = (sql: Sql) => sql`
-  select t.tariff_id as "tariffId", t.partner_id as "partnerId", t.sender_type as "senderType", t.brand,
-    t.traffic_type as "trafficType", t.pricing_model as "pricingModel", t.currency,
-    s.from_count as "from", s.price, s.price_mau_batch as "priceMauBatch"
+  select t.tariff_id, t.partner_id, t.sender_type, t.brand,
+    t.traffic_type, t.pricing_model, t.currency,
+    s.from_count as "from", s.price, s.price_mau_batch
   from tariffs t join tariff_steps s using (tariff_id)`
 
 /**
@@ -38,10 +38,10 @@ export function selectOwnTariffSteps(sql: Sql, partnerId: number | null) {
 }
 
 const datedSteps = (sql: Sql) => sql`
-  select t.tariff_id as "tariffId", t.partner_id as "partnerId", t.sender_type as "senderType", t.brand,
-    t.traffic_type as "trafficType", t.pricing_model as "pricingModel", t.currency,
-    t.valid_from as "validFrom", t.superseded_at as until,
-    s.from_count as "from", s.price, s.price_mau_batch as "priceMauBatch"
+  select t.tariff_id, t.partner_id, t.sender_type, t.brand,
+    t.traffic_type, t.pricing_model, t.currency,
+    t.valid_from, t.superseded_at as until,
+    s.from_count as "from", s.price, s.price_mau_batch
   from tariffs t join tariff_steps s using (tariff_id)`
 
 /** The tariffs of one book that hold now or will; without a partner, the general ones. */
@@ -106,27 +106,27 @@ export async function insertTariff(sql: Sql, tariff: Omit<DatedTariff, 'tariffId
         ${tariff.steps.map(({ from }) => from)}::bigint[],
         ${tariff.steps.map(({ price }) => formatMoney(price))}::text[]::numeric[],
         ${tariff.steps.map(step => (step.priceMauBatch === null ? null : formatMoney(step.priceMauBatch)))}::text[]::numeric[]) q)
-    select tariff_id as "tariffId" from tariff`
+    select tariff_id from tariff`
   return row!.tariffId
 }
 
 /** Partners with tariffs of their own first. */
 export const selectBooks = (sql: Sql, most: number) =>
   sql<{ partnerId: number; login: string; hasOwn: boolean }[]>`
-    select p.partner_id as "partnerId", p.login, exists (
-      select from tariffs t where t.partner_id = p.partner_id and t.superseded_at is null) as "hasOwn"
-    from partners p order by "hasOwn" desc, p.login limit ${most}`
+    select p.partner_id, p.login, exists (
+      select from tariffs t where t.partner_id = p.partner_id and t.superseded_at is null) as has_own
+    from partners p order by has_own desc, p.login limit ${most}`
 
 /** What decides the price under some tariffs: delivered messages and unique recipients of a company in a month. */
 export const selectUsage = (sql: Sql, companyId: number, tariffIds: number[], month: string) =>
   sql<{ tariffId: number; delivered: number; recipients: number }[]>`
-    select tariff_id as "tariffId", delivered, recipients from tariff_usage
+    select tariff_id, delivered, recipients from tariff_usage
     where company_id = ${companyId} and tariff_id = any(${tariffIds}::bigint[]) and month = ${month}`
 
 /** The companies with most messages under a tariff in a month. */
 export const selectGreatestUsage = (sql: Sql, tariffId: number, month: string, most: number) =>
   sql<{ companyId: number; name: string; delivered: number; recipients: number }[]>`
-    select u.company_id as "companyId", c.name, u.delivered, u.recipients
+    select u.company_id, c.name, u.delivered, u.recipients
     from tariff_usage u join companies c using (company_id)
     where u.tariff_id = ${tariffId} and u.month = ${month}
     order by greatest(u.delivered, u.recipients) desc, u.company_id limit ${most}`
@@ -144,26 +144,26 @@ export const selectSenderFees = (sql: Sql) =>
 /** The newest row of each channel that has begun. */
 export const selectChannelPrices = (sql: Sql) =>
   sql<{ channelType: string; price: Money }[]>`
-    select distinct on (channel_type) channel_type as "channelType", price from channel_prices
+    select distinct on (channel_type) channel_type as channel_type, price from channel_prices
     where valid_from <= clock_timestamp() order by channel_type, valid_from desc`
 
 /** The newest row of each country that has begun; null where the country has no price of its own any more. */
 export const selectCountryPrices = (sql: Sql) =>
   sql<{ countryCode: string; price: Money | null }[]>`
-    select distinct on (country_code) country_code as "countryCode", price from country_prices
+    select distinct on (country_code) country_code as country_code, price from country_prices
     where valid_from <= clock_timestamp() order by country_code, valid_from desc`
 
 /** Prices of channels and countries that hold now or will; a price that has ended is left out. */
 export const selectDatedPrices = (sql: Sql) =>
   sql<DatedPrice[]>`
     select * from (
-      select p.*, lead("validFrom") over (partition by "channelType", country order by "validFrom") as until
+      select p.*, lead(valid_from) over (partition by channel_type, country order by valid_from) as until
       from (
-        select channel_type as "channelType", null as country, price, valid_from as "validFrom" from channel_prices
+        select channel_type, null as country, price, valid_from from channel_prices
         union all
         select 'SMS', country_code, price, valid_from from country_prices) p) p
-    where until > clock_timestamp() or (until is null and (price is not null or "validFrom" > clock_timestamp()))
-    order by country is not null, country = '*', "channelType", country, "validFrom"`
+    where until > clock_timestamp() or (until is null and (price is not null or valid_from > clock_timestamp()))
+    order by country is not null, country = '*', channel_type, country, valid_from`
 
 /** Changes follow one another; who only reads is not held up. */
 export const lockPrices = (sql: Sql) => sql`lock table channel_prices, country_prices in share row exclusive mode`

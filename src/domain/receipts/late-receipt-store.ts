@@ -13,16 +13,16 @@ export function insertLateReceipts(sql: Sql, companyId: number, receipts: LateRe
   const uuids = receipts.map(({ uuid }) => uuid).sort()
   return sql`
     insert into late_receipts (company_id, message_uuid, status, received_at, error_code, operator_error, gateway_id)
-    select ${companyId}::bigint, q.uuid, q.status::message_status, ${now}::timestamptz, q.error_code, q.operator_error,
+    select ${companyId}::bigint, q.message_uuid, q.status::message_status, ${now}::timestamptz, q.error_code, q.operator_error,
       q.gateway_id
     from unnest(
       ${receipts.map(({ uuid }) => uuid)}::uuid[], ${receipts.map(({ status }) => status)}::text[],
       ${receipts.map(({ errorCode }) => errorCode)}::integer[],
       ${receipts.map(({ operatorError }) => operatorError)}::text[],
-      ${receipts.map(({ gatewayId }) => gatewayId)}::bigint[]) q (uuid, status, error_code, operator_error, gateway_id)
+      ${receipts.map(({ gatewayId }) => gatewayId)}::bigint[]) q (message_uuid, status, error_code, operator_error, gateway_id)
     cross join lateral (
       select m.status, m.operator_error from messages m
-      where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}
+      where m.company_id = ${companyId} and m.message_uuid = q.message_uuid and m.message_uuid between ${uuids[0]!} and ${uuids.at(-1)!}
         and m.status in ('DELIVERED', 'FAILED')
       offset 0) m
     where m.status::text <> q.status or m.operator_error is distinct from q.operator_error
@@ -32,7 +32,7 @@ export function insertLateReceipts(sql: Sql, companyId: number, receipts: LateRe
 export const selectLateReceipts = (sql: Sql, companyId: number, uuid: string) => sql<
   (Omit<LateReceipt, 'uuid' | 'gatewayId'> & { receivedAt: Date })[]
 >`
-  select status, received_at as "receivedAt", error_code as "errorCode", operator_error as "operatorError"
+  select status, received_at, error_code, operator_error
   from late_receipts where company_id = ${companyId} and message_uuid = ${uuid}
   order by received_at, status`
 
@@ -45,13 +45,13 @@ export const countOfGateway = (sql: Sql, gatewayId: number, most: number) => sql
 export const selectNewestOfGateway = (sql: Sql, gatewayId: number, limit: number) => sql<
   (Omit<LateReceipt, 'gatewayId'> & { receivedAt: Date; destination: string | null })[]
 >`
-  select r.message_uuid as uuid, r.status, r.received_at as "receivedAt", r.error_code as "errorCode",
-    r.operator_error as "operatorError", m.destination
+  select r.message_uuid as uuid, r.status, r.received_at, r.error_code,
+    r.operator_error, m.destination
   from (
     select * from late_receipts where gateway_id = ${gatewayId} and received_at > now() - interval '1 day'
     order by received_at desc limit ${limit}) r
   left join lateral (
-    select destination from messages m where m.company_id = r.company_id and m.uuid = r.message_uuid offset 0) m on true
+    select destination from messages m where m.company_id = r.company_id and m.message_uuid = r.message_uuid offset 0) m on true
   order by r.received_at desc`
 
 export const deleteOldLateReceipts = (sql: Sql, limit: number) => sql`

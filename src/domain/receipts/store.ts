@@ -6,10 +6,10 @@ export type Submission = { providerId: string; companyId: number; uuid: string; 
 /** What was submitted under these ids, the newest last. */
 export function selectSubmissions(sql: Sql, gatewayId: number, providerIds: string[]) {
   return sql<Submission[]>`
-    select provider_id as "providerId", company_id as "companyId", uuid, part, parts
+    select provider_id, company_id, message_uuid as uuid, part, parts
     from submissions
     where gateway_id = ${gatewayId} and provider_id = any(${providerIds}::text[])
-    order by day, uuid`
+    order by day, message_uuid`
 }
 
 export function selectTaken(
@@ -17,8 +17,8 @@ export function selectTaken(
   { companyId, gatewayId, uuids }: { companyId: number; gatewayId: number; uuids: string[] },
 ) {
   return sql<Pick<Submission, 'uuid' | 'part' | 'providerId'>[]>`
-    select uuid, part, provider_id as "providerId" from submissions
-    where company_id = ${companyId} and uuid = any(${uuids}::uuid[]) and parts > 1 and gateway_id = ${gatewayId}
+    select message_uuid as uuid, part, provider_id from submissions
+    where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[]) and parts > 1 and gateway_id = ${gatewayId}
     order by day`
 }
 
@@ -29,11 +29,11 @@ const oneByOne = (sql: Sql) => sql`offset 0`
 export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
   const uuids = messages.map(({ uuid }) => uuid).sort()
   return sql<{ uuid: string }[]>`
-    select m.uuid from unnest(
-      ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[]) q (company_id, uuid)
+    select m.message_uuid as uuid from unnest(
+      ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[]) q (company_id, message_uuid)
     cross join lateral (
-      select m.uuid from messages m
-      where m.company_id = q.company_id and m.uuid = q.uuid and m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}
+      select m.message_uuid from messages m
+      where m.company_id = q.company_id and m.message_uuid = q.message_uuid and m.message_uuid between ${uuids[0]!} and ${uuids.at(-1)!}
         and m.status in ('CREATED', 'SENT')
       ${oneByOne(sql)}) m`
 }
@@ -42,11 +42,11 @@ export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'u
 export function selectAddressees(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
   const uuids = messages.map(({ uuid }) => uuid).sort()
   return sql<{ uuid: string; destination: string; isOpen: boolean; sentAt: Date | null }[]>`
-    select m.uuid, m.destination, m.status in ('CREATED', 'SENT') as "isOpen", m.sent_at as "sentAt" from (select distinct * from unnest(
-      ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[])) q (company_id, uuid)
+    select m.message_uuid as uuid, m.destination, m.status in ('CREATED', 'SENT') as is_open, m.sent_at from (select distinct * from unnest(
+      ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[])) q (company_id, message_uuid)
     cross join lateral (
-      select m.uuid, m.destination, m.status, m.sent_at from messages m
-      where m.company_id = q.company_id and m.uuid = q.uuid and m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}
+      select m.message_uuid, m.destination, m.status, m.sent_at from messages m
+      where m.company_id = q.company_id and m.message_uuid = q.message_uuid and m.message_uuid between ${uuids[0]!} and ${uuids.at(-1)!}
       ${oneByOne(sql)}) m`
 }
 
@@ -54,40 +54,40 @@ export function selectAddressees(sql: Sql, messages: Pick<Submission, 'companyId
 export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderReceipt & Submission)[]) {
   return sql`
     with told as materialized (
-      select s.provider_id, s.day, s.uuid, s.part, q.status
+      select s.provider_id, s.day, s.message_uuid, s.part, q.status
       from unnest(
         ${parts.map(({ providerId }) => providerId)}::text[], ${parts.map(({ uuid }) => uuid)}::uuid[],
         ${parts.map(({ part }) => part)}::smallint[], ${parts.map(({ status }) => status)}::text[]
-      ) q (provider_id, uuid, part, status)
-      join submissions s on s.gateway_id = ${gatewayId} and s.provider_id = q.provider_id and s.uuid = q.uuid
+      ) q (provider_id, message_uuid, part, status)
+      join submissions s on s.gateway_id = ${gatewayId} and s.provider_id = q.provider_id and s.message_uuid = q.message_uuid
         and s.part = q.part
       where s.status = 'SENT'
-      order by s.day, s.provider_id, s.uuid, s.part
+      order by s.day, s.provider_id, s.message_uuid, s.part
       for update of s)
     update submissions s set status = told.status from told
-    where s.gateway_id = ${gatewayId} and s.provider_id = told.provider_id and s.day = told.day and s.uuid = told.uuid
+    where s.gateway_id = ${gatewayId} and s.provider_id = told.provider_id and s.day = told.day and s.message_uuid = told.message_uuid
       and s.part = told.part`
 }
 
 /** Messages all of whose parts were delivered, or one of whose parts failed; one sent twice has its parts twice. */
 export function selectEnds(sql: Sql, parts: Submission[]) {
   return sql<{ companyId: number; uuid: string; status: 'DELIVERED' | 'FAILED' }[]>`
-    select s.company_id as "companyId", s.uuid,
+    select s.company_id, s.message_uuid as uuid,
       case when bool_or(s.status = 'FAILED') then 'FAILED' else 'DELIVERED' end as status
     from submissions s
     join (select distinct * from unnest(
-      ${parts.map(({ companyId }) => companyId)}::bigint[], ${parts.map(({ uuid }) => uuid)}::uuid[])) q (company_id, uuid)
-      on s.company_id = q.company_id and s.uuid = q.uuid
+      ${parts.map(({ companyId }) => companyId)}::bigint[], ${parts.map(({ uuid }) => uuid)}::uuid[])) q (company_id, message_uuid)
+      on s.company_id = q.company_id and s.message_uuid = q.message_uuid
     where s.parts > 1
-    group by s.company_id, s.uuid
+    group by s.company_id, s.message_uuid
     having bool_or(s.status = 'FAILED') or count(distinct s.part) filter (where s.status = 'DELIVERED') >= max(s.parts)`
 }
 
 export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
   return sql`
-    insert into receipt_inbox (gateway_id, provider_id, own_id, status, error_code, raw_code, happened_at, is_unread,
+    insert into receipt_inbox (gateway_id, provider_id, own_id, status, error_code, operator_error, happened_at, is_unread,
       subscriber, claimed_until)
-    select ${gatewayId}, q.provider_id, q.own_id, q.status, q.error_code, q.raw_code, q.happened_at, q.is_unread,
+    select ${gatewayId}, q.provider_id, q.own_id, q.status, q.error_code, q.operator_error, q.happened_at, q.is_unread,
       q.subscriber, coalesce(clock_timestamp() + make_interval(secs => q.unsure_for_ms / 1000.0), '-infinity')
     from unnest(
       ${receipts.map(({ providerId }) => providerId)}::text[], ${receipts.map(({ ownId }) => ownId ?? null)}::text[],
@@ -97,7 +97,7 @@ export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderRecei
       ${receipts.map(({ isUnread }) => String(isUnread ?? false))}::text[]::boolean[],
       ${receipts.map(({ subscriber }) => subscriber ?? null)}::text[],
       ${receipts.map(({ unsure }) => unsure?.forMs ?? null)}::int[]
-    ) q (provider_id, own_id, status, error_code, raw_code, happened_at, is_unread, subscriber, unsure_for_ms)`
+    ) q (provider_id, own_id, status, error_code, operator_error, happened_at, is_unread, subscriber, unsure_for_ms)`
 }
 
 /**
@@ -113,9 +113,9 @@ export function claimInbox(sql: Sql, limit: number) {
     update receipt_inbox r set claimed_until = clock_timestamp()
       + least(interval '10 minutes', greatest(interval '400 ms', (clock_timestamp() - received_at) / 2))
     from due where r.receipt_id = due.receipt_id
-    returning r.receipt_id as "receiptId", gateway_id as "gatewayId", provider_id as "providerId",
-      own_id as "ownId", status, error_code as "errorCode", raw_code as "operatorError", happened_at as "happenedAt",
-      is_unread as "isUnread", subscriber, received_at as "receivedAt", received_at < clock_timestamp() - interval '1 minute' as "isOld"`
+    returning r.receipt_id, gateway_id, provider_id,
+      own_id, status, error_code, operator_error, happened_at,
+      is_unread, subscriber, received_at, received_at < clock_timestamp() - interval '1 minute' as is_old`
 }
 
 /** The newest of those that came before a time, the newest first. */

@@ -9,16 +9,16 @@ export const limitTime = (sql: Sql, timeoutMs: number) =>
 
 /** `parts > 1` is that of their index. */
 export const selectParts = (sql: Sql, companyId: number, uuid: string) => sql<SeenPart[]>`
-  select distinct on (part, provider_id) gateway_id as "gatewayId", part, parts, provider_id as "providerId", status
-  from submissions where company_id = ${companyId} and uuid = ${uuid} and parts > 1
+  select distinct on (part, provider_id) gateway_id as gateway_id, part, parts, provider_id, status
+  from submissions where company_id = ${companyId} and message_uuid = ${uuid} and parts > 1
   order by part, provider_id limit 100`
 
 /** Noted when the answer was recorded, which may be after midnight. */
 export const selectOnlyPart = (sql: Sql, companyId: number, uuid: string, sentAt: Date) => sql<SeenPart[]>`
-  select gateway_id as "gatewayId", part, parts, provider_id as "providerId", status
+  select gateway_id, part, parts, provider_id, status
   from submissions
   where day between ${dayOf(sentAt)}::date and ${dayOf(new Date(sentAt.getTime() + NOTED_WITHIN_MS))}::date
-    and company_id = ${companyId} and uuid = ${uuid} and parts = 1
+    and company_id = ${companyId} and message_uuid = ${uuid} and parts = 1
   limit 10`
 
 const NOTED_WITHIN_MS = 10 * 60_000
@@ -28,12 +28,12 @@ export type SubmittedPart = { gatewayId: number; providerId: string; uuid: strin
 
 export function insertSubmissions(sql: Sql, companyId: number, rows: SubmittedPart[], now: Date) {
   return sql`
-    insert into submissions (gateway_id, provider_id, day, company_id, uuid, part, parts)
-    select q.gateway_id, q.provider_id, ${now.toISOString().slice(0, 10)}::date, ${companyId}, q.uuid, q.part, q.parts
+    insert into submissions (gateway_id, provider_id, day, company_id, message_uuid, part, parts)
+    select q.gateway_id, q.provider_id, ${now.toISOString().slice(0, 10)}::date, ${companyId}, q.message_uuid, q.part, q.parts
     from unnest(
       ${rows.map(row => row.gatewayId)}::bigint[], ${rows.map(row => row.providerId)}::text[],
       ${rows.map(row => row.uuid)}::uuid[], ${rows.map(row => row.part)}::smallint[],
       ${rows.map(row => row.parts)}::smallint[]
-    ) q (gateway_id, provider_id, uuid, part, parts)
+    ) q (gateway_id, provider_id, message_uuid, part, parts)
     on conflict do nothing`
 }

@@ -19,10 +19,10 @@ export async function submittedParts(
   const oldest = new Date(now.getTime() - KEPT_DAYS * 24 * 3600_000)
   if (sentAt < oldest) return 'gone'
   try {
-    return (await pool.begin('read only', async sql => {
+    return await pool.begin('read only', async sql => {
       await store.limitTime(sql, TIMEOUT_MS)
       return parts > 1 ? store.selectParts(sql, companyId, uuid) : store.selectOnlyPart(sql, companyId, uuid, sentAt)
-    })) as store.SeenPart[]
+    })
   } catch (error) {
     if ((error as { code?: string }).code === QUERY_CANCELED) return 'unread'
     throw error

@@ -83,8 +83,8 @@ describe('reading', () => {
     const rows = await db.sql`
       select channel_type, status, read_at from messages where company_id = ${world.companyId} order by channel_type`
     expect(rows).toEqual([
-      { channel_type: 'VIBER', status: 'DELIVERED', read_at: NOW },
-      { channel_type: 'WEASY', status: 'DELIVERED', read_at: null },
+      { channelType: 'VIBER', status: 'DELIVERED', readAt: NOW },
+      { channelType: 'WEASY', status: 'DELIVERED', readAt: null },
     ])
     const reads = (await told()).filter(({ status }) => status === 'read')
     expect(reads).toMatchObject([{ channelType: 'VIBER', messageUuid: viber }])
@@ -99,7 +99,7 @@ describe('reading', () => {
     await Promise.all(tellers)
     await tellUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER })
     expect(await statusesTold()).toEqual(['sent', 'delivered', 'unread'])
-    expect(await db.sql`select from message_timers where uuid = ${uuid!}`).toEqual([])
+    expect(await db.sql`select from message_timers where message_uuid = ${uuid!}`).toEqual([])
   })
 
   test('that is being recorded when its time is over counts', async () => {
@@ -128,10 +128,10 @@ describe('reading', () => {
       at,
     )
     const timers = await db.sql`
-      select uuid, due_at from message_timers where company_id = ${world.companyId} and kind = 'unread' order by uuid`
+      select message_uuid as uuid, due_at from message_timers where company_id = ${world.companyId} and kind = 'unread' order by message_uuid`
     expect(timers).toEqual([
-      { uuid: common, due_at: new Date('2026-07-03T12:00:00Z') },
-      { uuid: short, due_at: new Date('2026-07-02T12:00:00Z') },
+      { uuid: common, dueAt: new Date('2026-07-03T12:00:00Z') },
+      { uuid: short, dueAt: new Date('2026-07-02T12:00:00Z') },
     ])
   })
 })
@@ -162,7 +162,8 @@ describe('the price of a single message', () => {
     const tariff = { senderType: 'COMMON', brand: 'MTS', pricingModel: model, steps: [...steps] }
     await importTariffs(db.sql, world.partner.login, [tariff])
     const uuids = await accept(request(), request({ destination: '79160000002' }))
-    const kept = await db.sql`select price from messages where uuid = any(${uuids}::uuid[]) order by uuid`
+    const kept =
+      await db.sql`select price from messages where message_uuid = any(${uuids}::uuid[]) order by message_uuid`
     expect(kept.map(({ price }) => price)).toEqual(held.map(amount => money(amount)))
     for (const uuid of uuids) await record([delivered(uuid)])
     const prices = (await told()).filter(({ kind }) => kind === 'price')
@@ -234,7 +235,7 @@ describe('a cascade past its completion writes nothing further', () => {
       linkBase,
       once: undefined,
     })
-    const [message] = await db.sql`select uuid from messages where dispatch_id = ${dispatchId}`
+    const [message] = await db.sql`select message_uuid as uuid from messages where dispatch_id = ${dispatchId}`
     return { ...home, uuid: message!.uuid as string }
   }
   const endLanes = (now: Date) =>
@@ -248,7 +249,7 @@ describe('a cascade past its completion writes nothing further', () => {
   test('of a dispatch that never started', async () => {
     await aDispatch()
     await endLanes(LATER)
-    expect(await stepsOf()).toEqual([{ cascade_step: 1, status: 'FAILED' }])
+    expect(await stepsOf()).toEqual([{ cascadeStep: 1, status: 'FAILED' }])
     expect(await statusesTold()).toEqual(['unsent'])
   })
 

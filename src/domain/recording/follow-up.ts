@@ -121,7 +121,7 @@ export async function recordReads(
   const messages = await reportedMessages(sql, companyId, recorded)
   const callbacks = recorded.flatMap(({ uuid, readAt }): Telling[] => {
     const of = messages.get(uuid)
-    return of?.format === 'messaging' ? [{ of, what: { kind: 'status', status: 'read', at: readAt } }] : []
+    return of?.api === 'messaging' ? [{ of, what: { kind: 'status', status: 'read', at: readAt } }] : []
   })
   await tell(sql, companyId, callbacks, now)
 }

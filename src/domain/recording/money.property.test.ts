@@ -290,8 +290,8 @@ async function append(life: Life, dispatchId: number | undefined, people: Person
 async function learnMessages({ model, companyId }: Life, dispatchId: number, people: Person[]) {
   const good = people.filter(({ bad }) => !bad)
   const rows = await db.sql<{ uuid: string; laneId: number; seq: number; destination: string }[]>`
-    select uuid, lane_id as "laneId", seq, destination from messages
-    where company_id = ${companyId} and dispatch_id = ${dispatchId} and lane_id is not null order by position`
+    select message_uuid as uuid, lane_id, seq, destination from messages
+    where company_id = ${companyId} and dispatch_id = ${dispatchId} and lane_id is not null order by dispatch_position`
   const added = rows.slice(rows.length - good.length)
   for (const [index, person] of good.entries()) {
     const { brand, parts } = person
@@ -419,7 +419,7 @@ async function crash(life: Life, leases: Lease[]) {
     life.hands.splice(life.hands.indexOf(lease), 1)
     life.crashed.push(lease)
     await db.sql`
-      update leases set until = '2000-01-01' where company_id = ${life.companyId} and lease_id = ${lease.leaseId}`
+      update leases set claimed_until = '2000-01-01' where company_id = ${life.companyId} and lease_id = ${lease.leaseId}`
   }
 }
 
@@ -480,13 +480,13 @@ async function compare({ model, companyId }: Life) {
     db.sql`select balance, reserved from accounts where company_id = ${companyId}`,
     db.sql`select month::text, spent from account_months where company_id = ${companyId} and spent > 0`,
     db.sql`
-      select uuid, status, final_price from messages where company_id = ${companyId} and lane_id is not null
-      order by uuid`,
+      select message_uuid as uuid, status, final_price from messages where company_id = ${companyId} and lane_id is not null
+      order by message_uuid`,
     listDispatches(db.sql, companyId, undefined, 1, 1000),
   ])
   expect(account).toEqual({ balance: model.terms.balance, reserved: model.reserved() })
   expect(Object.fromEntries(months.map(({ month, spent }) => [month, spent]))).toEqual(Object.fromEntries(model.spent))
-  expect(messages.map(row => [row.uuid, row.status, row.final_price])).toEqual(
+  expect(messages.map(row => [row.uuid, row.status, row.finalPrice])).toEqual(
     [...model.messages.values()].map(({ uuid, status, final }) => [uuid, status, final]).sort(),
   )
   const seen = items.map(({ dispatchId, status, messages, parts }) => [dispatchId, status, messages, parts])

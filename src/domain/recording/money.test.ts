@@ -41,7 +41,7 @@ const accountOf = async ({ companyId }: World) => {
 
 const uuidsOf = async ({ companyId }: World, dispatchId: number) => {
   const rows = await db.sql<{ uuid: string }[]>`
-    select uuid from messages where company_id = ${companyId} and dispatch_id = ${dispatchId} order by position`
+    select message_uuid as uuid from messages where company_id = ${companyId} and dispatch_id = ${dispatchId} order by dispatch_position`
   return rows.map(({ uuid }) => uuid)
 }
 
@@ -208,7 +208,7 @@ test('news of a message that was given back by a stopped dispatch neither releas
   await takeAll(world)
   await stop(db.sql, world, dispatchId, JULY)
   expect((await accountOf(world)).reserved).toBe(money('22.5')) // in somebody's hands
-  await db.sql`update leases set until = '2000-01-01' where company_id = ${world.companyId}`
+  await db.sql`update leases set claimed_until = '2000-01-01' where company_id = ${world.companyId}`
   await returnStrandedLeases(db.sql, { billingZone, now: JULY })
   expect((await accountOf(world)).reserved).toBe(0n)
 
@@ -329,7 +329,7 @@ test('a scaled price goes by the order of delivery, whatever the order in the ba
   )
 
   const prices = await db.sql<{ price: Money }[]>`
-    select final_price as price from messages where company_id = ${world.companyId} order by position`
+    select final_price as price from messages where company_id = ${world.companyId} order by dispatch_position`
   expect(prices.map(({ price }) => price)).toEqual([money('1'), money('2'), money('3'), money('3')])
   expect((await accountOf(world)).balance).toBe(money('-9'))
   await lookAtBooks(world)

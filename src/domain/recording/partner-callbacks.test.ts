@@ -8,7 +8,7 @@ const [SENT_AT, END_AT] = [new Date('2026-07-01T12:00:00Z'), new Date('2026-07-0
 const aDispatch = (given: Partial<DispatchSummary> = {}): DispatchSummary => ({
   dispatchId: 1,
   status: 'STARTED',
-  format: 'partner',
+  api: 'partner',
   callbackUrl: 'https://shop.example/events',
   callbackEvents: ['sent', 'delivered', 'failed'],
   channelType: 'SMS',
@@ -59,6 +59,6 @@ test('only the events that the dispatch asked for are written, and none without 
   const change = aChange({ from: 'CREATED', sentAt: SENT_AT })
   expect(eventsOf(change, aDispatch({ callbackEvents: ['sent'] }))).toEqual([['sent', SENT_AT]])
   expect(eventsOf(change, aDispatch({ callbackUrl: null }))).toEqual([])
-  expect(eventsOf(change, aDispatch({ format: 'messaging' }))).toEqual([])
+  expect(eventsOf(change, aDispatch({ api: 'messaging' }))).toEqual([])
   expect(eventsOf(aChange({ dispatchId: null }))).toEqual([])
 })

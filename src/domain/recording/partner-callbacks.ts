@@ -7,7 +7,7 @@ export function partnerCallbacks(changes: StatusChange[], dispatches: Dispatches
   const byUrl = new Map<string, StatusEvent[]>()
   for (const change of changes) {
     const dispatch = change.dispatchId === null ? undefined : dispatches.get(change.dispatchId)
-    if (dispatch?.format !== 'partner' || !dispatch.callbackUrl) continue
+    if (dispatch?.api !== 'partner' || !dispatch.callbackUrl) continue
     const events = eventsOf(change, dispatch)
     const known = byUrl.get(dispatch.callbackUrl)
     if (known) known.push(...events)

@@ -32,7 +32,7 @@ export function recordStatusReports(
   reports: StatusReport[],
   context: RecordingContext,
 ): Promise<number> {
-  return pool.begin(sql => recordWithin(sql, pool, companyId, reports, context)) as Promise<number>
+  return pool.begin(sql => recordWithin(sql, pool, companyId, reports, context))
 }
 
 /** The same inside a transaction of the caller. */
@@ -67,7 +67,7 @@ export async function recordWithin(
   ])
   await completeDispatches(sql, companyId, changes)
   const isOfMessagingApi = ({ dispatchId }: StatusChange) =>
-    dispatchId === null || dispatches.get(dispatchId)?.format === 'messaging'
+    dispatchId === null || dispatches.get(dispatchId)?.api === 'messaging'
   await followUp(sql, companyId, changes.filter(isOfMessagingApi), { ...context, pool, currency: account.currency })
   await recordReads(sql, companyId, reports, context.now)
   return changes.length

@@ -6,7 +6,7 @@ import type { Told } from '../singles/telling.ts'
 /** A message with the fields that callbacks, timers and cascades need. */
 export type ReportedMessage = Told & {
   /** The API of the client. */
-  format: 'partner' | 'messaging'
+  api: 'partner' | 'messaging'
   status: string
   parts: number
   finalPrice: Money | null
@@ -43,20 +43,20 @@ export async function reportedMessages(
 export function selectReported(sql: Sql, companyId: number, uuids: string[]) {
   const sorted = uuids.toSorted()
   return sql<ReportedMessage[]>`
-    select m.uuid, coalesce(m.channel_type, d.channel_type) as "channelType", m.external_id as "externalId",
-      coalesce(m.callback_url, d.callback_url) as "callbackUrl",
-      coalesce(m.callback_events, d.callback_events, '{delivered}') as "callbackEvents",
-      m.cascade_uuid as "cascadeUuid", m.cascade_step as "cascadeStep", coalesce(d.format, 'messaging') as format,
-      m.status, m.parts, m.final_price as "finalPrice", m.sent_at as "sentAt", m.read_at as "readAt",
-      m.expires_at as "expiresAt", (m.options -> 'window' ->> 'endAt')::timestamptz as "completeBy",
-      d.options ->> 'localCompletionTime' as "completionTime", l.zone,
-      (c.steps -> (m.cascade_step - 1) ->> 'ttlSeconds')::int as "stepSeconds",
+    select m.message_uuid as uuid, coalesce(m.channel_type, d.channel_type) as channel_type, m.external_id,
+      coalesce(m.callback_url, d.callback_url) as callback_url,
+      coalesce(m.callback_events, d.callback_events, '{delivered}') as callback_events,
+      m.cascade_uuid, m.cascade_step, coalesce(d.api, 'messaging') as api,
+      m.status, m.parts, m.final_price, m.sent_at, m.read_at,
+      m.expires_at, (m.options -> 'window' ->> 'endAt')::timestamptz as complete_by,
+      d.options ->> 'localCompletionTime' as completion_time, l.zone,
+      (c.steps -> (m.cascade_step - 1) ->> 'ttlSeconds')::int as step_seconds,
       c.steps -> (m.cascade_step - 1) ->> 'condition' as condition,
       m.options -> 'verification' as verification
     from messages m
     left join lanes l on l.company_id = m.company_id and l.lane_id = m.lane_id
     left join dispatches d on d.company_id = m.company_id and d.dispatch_id = m.dispatch_id
     left join cascades c on c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid
-    where m.company_id = ${companyId} and m.uuid = any(${sorted}::uuid[])
-      and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!}`
+    where m.company_id = ${companyId} and m.message_uuid = any(${sorted}::uuid[])
+      and m.message_uuid between ${sorted[0]!} and ${sorted.at(-1)!}`
 }

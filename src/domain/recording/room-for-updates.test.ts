@@ -37,7 +37,9 @@ async function counters(sql: Transaction) {
 test('half of the steps of messages touch no index: their pages have room for what changes', async () => {
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(3000))
   await start(db.sql, world, dispatchId)
-  const rows = await db.sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId} order by 1`
+  const rows = await db.sql<
+    { uuid: string }[]
+  >`select message_uuid as uuid from messages where dispatch_id = ${dispatchId} order by 1`
   const uuids = rows.map(({ uuid }) => uuid)
 
   const sent = await record(uuids.map(uuid => ({ uuid, sentAt: new Date() })))

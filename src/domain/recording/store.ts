@@ -6,7 +6,7 @@ import type { TrafficKind } from '../statistics/traffic.ts'
 export type DispatchSummary = TrafficKind & {
   dispatchId: number
   status: DispatchStatus
-  format: 'partner' | 'messaging'
+  api: 'partner' | 'messaging'
   callbackUrl: string | null
   callbackEvents: string[]
 }
@@ -16,9 +16,9 @@ export type Dispatches = Map<number, DispatchSummary>
 
 export function selectDispatches(sql: Sql, companyId: number, dispatchIds: number[]) {
   return sql<DispatchSummary[]>`
-    select dispatch_id as "dispatchId", status, format, callback_url as "callbackUrl",
-      coalesce(callback_events, '{delivered}') as "callbackEvents", channel_type as "channelType",
-      traffic_type as "trafficType"
+    select dispatch_id, status, api, callback_url,
+      coalesce(callback_events, '{delivered}') as callback_events, channel_type,
+      traffic_type
     from dispatches
     where company_id = ${companyId} and dispatch_id = any(${dispatchIds}::bigint[])`
 }

@@ -40,9 +40,9 @@ export type Place = { at: Date; requestNo: number }
 export type ListedRequest = Omit<LoggedRequest, 'owner'> & { requestNo: number; keyName: string | null }
 
 const columns = (sql: Sql) => sql`
-  r.at, r.request_no as "requestNo", r.key_id as "keyId", r.method, r.route, r.status, r.took_ms as "tookMs", r.address,
-  r.request_id as "requestId",
-  (select name from api_keys k where ${ownersKey(sql)} and k.key_id = r.key_id) as "keyName"`
+  r.at, r.request_no, r.key_id, r.method, r.route, r.status, r.took_ms, r.address,
+  r.request_id,
+  (select name from api_keys k where ${ownersKey(sql)} and k.key_id = r.key_id) as key_name`
 
 const ownersKey = (sql: Sql) => sql`r.owner_kind = 'COMPANY' and k.company_id = r.owner_id`
 
@@ -77,7 +77,7 @@ export function selectRequests(
 /** The place of the last one of the newest `most`; nothing when there are fewer. */
 export const selectLastRead = (sql: Sql, owner: Owner, since: Date, before: Place, refused: boolean, most: number) =>
   sql<Place[]>`
-    select at, request_no as "requestNo" from (${newest(sql, owner, since, before, refused)} offset ${most - 1} limit 1) r`
+    select at, request_no from (${newest(sql, owner, since, before, refused)} offset ${most - 1} limit 1) r`
 
 /** By the primary key, or by the index of refusals. */
 const newest = (sql: Sql, owner: Owner, since: Date, before: Place, refused: boolean) => sql`
@@ -110,14 +110,14 @@ export function selectUnlisted(sql: Sql, owner: Owner, from: Date, to: Date) {
 
 export function selectTotals(sql: Sql, owner: Owner, since: Date) {
   return sql<{ keyId: number; requests: number; refused: number }[]>`
-    select key_id as "keyId", sum(requests)::int as requests, sum(refused)::int as refused from request_minutes
+    select key_id, sum(requests)::int as requests, sum(refused)::int as refused from request_minutes
     where owner_kind = ${owner.kind} and owner_id = ${owner.id} and minute >= ${since}
     group by key_id`
 }
 
 export const selectUses = (sql: Sql, companyId: number) =>
   sql<{ keyId: number; usedAt: Date }[]>`
-    select key_id as "keyId", used_at as "usedAt" from key_uses where company_id = ${companyId}`
+    select key_id, used_at from key_uses where company_id = ${companyId}`
 
 export const dropHours = (sql: Sql, before: Date) => sql`select drop_request_hours(${before})`
 

@@ -2,7 +2,7 @@ import { invalid, notFound } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import type { Brand } from '../numbering/brand.ts'
-import { isPaidType, type Mover, reviewStates, type Sender, type SenderStatus, waitingStates } from './sender.ts'
+import { isPaidType, type Mover, type ReviewStatus, reviewStates, type Sender, waitingStates } from './sender.ts'
 import * as store from './store.ts'
 
 export type Moderation = 'auto' | 'manual'
@@ -26,7 +26,7 @@ export async function moveDueSenders(
   now: Date,
   leftToStaff: string[] = [],
 ): Promise<number> {
-  const movable: SenderStatus[] = moderation === 'auto' ? [...reviewStates] : ['DRAFT', 'AWAITING']
+  const movable: ReviewStatus[] = moderation === 'auto' ? [...reviewStates] : ['DRAFT', 'AWAITING']
   let moves = 0
   for (const sender of await store.selectDue(sql, movable, leftToStaff, now, BATCH)) {
     moves += await walk(sql, sender, stepsOf(sender, moderation, now), { by: 'clock', feeOf, now })
@@ -34,23 +34,23 @@ export async function moveDueSenders(
   return moves
 }
 
-function stepsOf(sender: store.Due, moderation: Moderation, now: Date): SenderStatus[] {
-  if (sender.dateTo && sender.dateTo <= now && isOneOf(sender.status, ['AWAITING', 'APPROVED'])) return ['CLOSED']
+function stepsOf(sender: store.Due, moderation: Moderation, now: Date): ReviewStatus[] {
+  if (sender.validTo && sender.validTo <= now && isOneOf(sender.status, ['AWAITING', 'APPROVED'])) return ['CLOSED']
   if (moderation === 'manual' && sender.status === 'DRAFT') return ['PRE_REVIEW']
   return stepsToApproval(sender, now)
 }
 
 /** The remaining states of the review, up to AWAITING, and APPROVED once its first day has come. */
-function stepsToApproval(sender: Pick<Sender, 'status' | 'dateFrom'>, now: Date): SenderStatus[] {
+function stepsToApproval(sender: Pick<Sender, 'status' | 'validFrom'>, now: Date): ReviewStatus[] {
   const place = reviewStates.indexOf(sender.status as (typeof reviewStates)[number])
-  const steps: SenderStatus[] = reviewStates.slice(place + 1)
-  return sender.dateFrom <= now ? [...steps, 'APPROVED'] : steps
+  const steps: ReviewStatus[] = reviewStates.slice(place + 1)
+  return sender.validFrom <= now ? [...steps, 'APPROVED'] : steps
 }
 
 type Word = { by: Mover; comment?: string | undefined; feeOf: FeeOf; now: Date }
 
 /** Takes a name through states, one after the other; a comment goes with the last of them. */
-async function walk(sql: Sql, sender: store.Due, steps: SenderStatus[], { by, comment, feeOf, now }: Word) {
+async function walk(sql: Sql, sender: store.Due, steps: ReviewStatus[], { by, comment, feeOf, now }: Word) {
   let from = sender.status
   let moves = 0
   for (const to of steps) {
@@ -85,7 +85,7 @@ export function approveSender(
   now: Date,
   comment?: string,
 ): Promise<Sender> {
-  return pool.begin(sql => approveSenderIn(sql, senderId, feeOf, now, comment)) as Promise<Sender>
+  return pool.begin(sql => approveSenderIn(sql, senderId, feeOf, now, comment))
 }
 
 /** The same, as part of a larger piece of work. */
@@ -109,7 +109,7 @@ export function rejectSender(pool: Pool, senderId: number, comment: string, now:
       if (!isOneOf(sender.status, waitingStates)) throw wrongState(sender, 'rejected')
       await store.moveSender(sql, { ...sender, from: sender.status, to: 'REJECTED', by: 'staff', comment, now })
     }),
-  ) as Promise<Sender>
+  )
 }
 
 export function denySender(pool: Pool, senderId: number, comment: string | undefined, now: Date): Promise<Sender> {
@@ -118,7 +118,7 @@ export function denySender(pool: Pool, senderId: number, comment: string | undef
       if (isOneOf(sender.status, ['CLOSED', 'DENIED'])) throw wrongState(sender, 'denied')
       await store.moveSender(sql, { ...sender, from: sender.status, to: 'DENIED', by: 'staff', comment, now })
     }),
-  ) as Promise<Sender>
+  )
 }
 
 async function decide(sql: Transaction, senderId: number, decision: (sender: Sender) => Promise<void>) {
@@ -130,7 +130,7 @@ async function decide(sql: Transaction, senderId: number, decision: (sender: Sen
   return decided!
 }
 
-const isOneOf = (status: SenderStatus, states: readonly SenderStatus[]) => states.includes(status)
+const isOneOf = (status: ReviewStatus, states: readonly ReviewStatus[]) => states.includes(status)
 
 const wrongState = (sender: Sender, what: string) =>
   invalid(`Sender ${sender.senderId} is ${sender.status} and cannot be ${what}`)

@@ -10,7 +10,7 @@ export const commonTypes = [
   'INTERNATIONAL_VERIFY',
   'INTERNATIONAL_COMMON',
 ] as const
-export const senderStatuses = [
+export const reviewStatuses = [
   'DRAFT',
   'PRE_REVIEW',
   'INTERNAL_REVIEW',
@@ -23,7 +23,7 @@ export const senderStatuses = [
 ] as const
 
 export type CommonType = (typeof commonTypes)[number]
-export type SenderStatus = (typeof senderStatuses)[number]
+export type ReviewStatus = (typeof reviewStatuses)[number]
 
 export type Sender = {
   senderId: number
@@ -33,9 +33,9 @@ export type Sender = {
   commonType: CommonType
   brand: Brand
   countryCode: string
-  dateFrom: Date
-  dateTo: Date | null
-  status: SenderStatus
+  validFrom: Date
+  validTo: Date | null
+  status: ReviewStatus
   suspended: boolean
   suspendReason: string | null
   fee: Money | null
@@ -50,7 +50,7 @@ export type Sender = {
 
 export type NewSender = Pick<
   Sender,
-  'senderName' | 'channelType' | 'commonType' | 'brand' | 'countryCode' | 'dateFrom'
+  'senderName' | 'channelType' | 'commonType' | 'brand' | 'countryCode' | 'validFrom'
 > & {
   description: string | undefined
   documentIds: string[]
@@ -59,8 +59,8 @@ export type NewSender = Pick<
 /** A sender name with what the company hands in for its review. */
 export type SenderRequest = Sender & { description: string | null; documentIds: string[] }
 
-export type SenderChange = Partial<Pick<Sender, 'senderName' | 'commonType' | 'dateFrom'>> & {
-  dateTo?: Date
+export type SenderChange = Partial<Pick<Sender, 'senderName' | 'commonType' | 'validFrom'>> & {
+  validTo?: Date
   description?: string
   documentIds?: string[]
 }
@@ -69,7 +69,7 @@ export type SenderChange = Partial<Pick<Sender, 'senderName' | 'commonType' | 'd
 export type Mover = 'clock' | 'staff' | 'partner' | 'company'
 
 /** One change of the state. */
-export type Move = { from: SenderStatus; to: SenderStatus; by: Mover; comment: string | null; movedAt: Date }
+export type Move = { from: ReviewStatus; to: ReviewStatus; by: Mover; comment: string | null; movedAt: Date }
 
 /** The states a name passes under review, in order; staff or automatic moderation take it from each to the next. */
 export const reviewStates = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING'] as const
@@ -78,11 +78,11 @@ export const reviewStates = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL
 export const waitingStates = ['PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW'] as const
 
 /** In which states a field may still be changed. */
-const changeableIn: Record<keyof SenderChange, readonly SenderStatus[]> = {
+const changeableIn: Record<keyof SenderChange, readonly ReviewStatus[]> = {
   senderName: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'],
   commonType: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'],
-  dateFrom: [...reviewStates, 'REJECTED'],
-  dateTo: [...reviewStates, 'REJECTED', 'APPROVED'],
+  validFrom: [...reviewStates, 'REJECTED'],
+  validTo: [...reviewStates, 'REJECTED', 'APPROVED'],
   description: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'],
   documentIds: [...reviewStates, 'REJECTED', 'APPROVED'],
 }
@@ -128,10 +128,10 @@ export function refuseBadViberName(name: string) {
   )
 }
 
-export function refuseBadDates(dates: { dateFrom: Date; dateTo: Date | null | undefined }, now: Date) {
-  if (!dates.dateTo) return
-  if (dates.dateTo < dates.dateFrom) throw invalidField('dateTo', 'must not be before dateFrom')
-  if (dates.dateTo < now) throw invalidField('dateTo', 'must not be in the past')
+export function refuseBadDates(dates: { validFrom: Date; validTo: Date | null | undefined }, now: Date) {
+  if (!dates.validTo) return
+  if (dates.validTo < dates.validFrom) throw invalidField('validTo', 'must not be before validFrom')
+  if (dates.validTo < now) throw invalidField('validTo', 'must not be in the past')
 }
 
 export const isInternational = (sender: Pick<Sender, 'commonType'>) => sender.commonType.startsWith('INTERNATIONAL_')

@@ -9,11 +9,11 @@ import type { Brand } from '../numbering/brand.ts'
 import { approveSender, denySender, type FeeOf, moveDueSenders, rejectSender } from './moderation.ts'
 import {
   type NewSender,
+  type ReviewStatus,
   reviewStates,
+  reviewStatuses,
   type Sender,
   type SenderChange,
-  type SenderStatus,
-  senderStatuses,
 } from './sender.ts'
 import { requireSender, updateSender } from './senders.ts'
 import { selectMoves } from './store.ts'
@@ -33,11 +33,11 @@ beforeEach(async () => {
 })
 
 /** A name in the given state, as if it had come there by itself. */
-async function aSenderIn(status: SenderStatus, given: Partial<NewSender> & { dateTo?: Date } = {}): Promise<Sender> {
-  const { dateTo, ...rest } = given
-  const { senderId } = await aSender(db.sql, companyId, { dateFrom: inDays(-10), ...rest })
+async function aSenderIn(status: ReviewStatus, given: Partial<NewSender> & { validTo?: Date } = {}): Promise<Sender> {
+  const { validTo, ...rest } = given
+  const { senderId } = await aSender(db.sql, companyId, { validFrom: inDays(-10), ...rest })
   await db.sql`
-    update senders set status = ${status}, date_to = ${dateTo ?? null}
+    update senders set status = ${status}, valid_to = ${validTo ?? null}
     where company_id = ${companyId} and sender_id = ${senderId}`
   return read({ senderId })
 }
@@ -48,7 +48,7 @@ const movesOf = async (sender: Sender) =>
   (await selectMoves(db.sql, companyId, sender.senderId)).map(({ from, to, by }) => `${from} > ${to} by ${by}`)
 const tick = (moderation: 'auto' | 'manual', at = now, feeOf = noFee) => moveDueSenders(db.sql, moderation, feeOf, at)
 
-const others = (...states: readonly SenderStatus[]) => senderStatuses.filter(status => !states.includes(status))
+const others = (...states: readonly ReviewStatus[]) => reviewStatuses.filter(status => !states.includes(status))
 
 describe('manual moderation', () => {
   test('a name is a draft when it is made, and submitted by the next tick; further it does not go by itself', async () => {
@@ -95,7 +95,7 @@ describe('automatic moderation', () => {
   })
 
   test('a name whose first day is still to come waits for it', async () => {
-    const sender = await aSender(db.sql, companyId, { dateFrom: inDays(1) })
+    const sender = await aSender(db.sql, companyId, { validFrom: inDays(1) })
     await tick('auto')
     expect(await statusOf(sender)).toBe('AWAITING')
     await tick('auto', new Date(inDays(1).getTime() - 1))
@@ -121,7 +121,7 @@ describe('automatic moderation', () => {
 
 describe('moves by date', () => {
   test.each(['auto', 'manual'] as const)('AWAITING becomes APPROVED on its first day (%s)', async moderation => {
-    const sender = await aSenderIn('AWAITING', { dateFrom: inDays(1) })
+    const sender = await aSenderIn('AWAITING', { validFrom: inDays(1) })
     expect(await tick(moderation)).toBe(0)
     expect(await tick(moderation, inDays(1))).toBe(1)
     expect(await movesOf(sender)).toEqual(['AWAITING > APPROVED by clock'])
@@ -133,7 +133,7 @@ describe('moves by date', () => {
     ['APPROVED', 'auto'],
     ['APPROVED', 'manual'],
   ] as const)('%s becomes CLOSED at its last moment (%s)', async (status, moderation) => {
-    const sender = await aSenderIn(status, { dateFrom: inDays(5), dateTo: inDays(5) })
+    const sender = await aSenderIn(status, { validFrom: inDays(5), validTo: inDays(5) })
     expect(await tick(moderation, new Date(inDays(5).getTime() - 1))).toBe(0)
     expect(await tick(moderation, inDays(5))).toBe(1)
     expect(await movesOf(sender)).toEqual([`${status} > CLOSED by clock`])
@@ -141,13 +141,13 @@ describe('moves by date', () => {
   })
 
   test('nothing else is closed by its date', async () => {
-    for (const status of others(...reviewStates, 'APPROVED')) await aSenderIn(status, { dateTo: inDays(-1) })
+    for (const status of others(...reviewStates, 'APPROVED')) await aSenderIn(status, { validTo: inDays(-1) })
     expect(await tick('auto')).toBe(0)
   })
 
   test('more names than one tick takes are moved by the next ones', async () => {
     await db.sql`
-      insert into senders (company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, date_from)
+      insert into senders (company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, valid_from)
       select ${companyId}, 1000000 + n, 'NAME', 'SMS', 'COMMON', 'MTS', 'RU', ${now} from generate_series(1, 520) n`
     const moves = [await tick('manual'), await tick('manual'), await tick('manual')]
     expect(moves).toEqual([500, 20, 0])
@@ -165,7 +165,7 @@ describe('staff', () => {
   })
 
   test('approve a name before its first day: it waits', async () => {
-    const sender = await aSenderIn('PRE_REVIEW', { dateFrom: inDays(1) })
+    const sender = await aSenderIn('PRE_REVIEW', { validFrom: inDays(1) })
     expect((await approveSender(db.sql, sender.senderId, noFee, now)).status).toBe('AWAITING')
   })
 
@@ -179,7 +179,7 @@ describe('staff', () => {
   })
 
   test.each(others('CLOSED', 'DENIED'))('deny a name that is %s, for ever', async status => {
-    const sender = await aSenderIn(status, { dateTo: inDays(1) })
+    const sender = await aSenderIn(status, { validTo: inDays(1) })
     const denied = await denySender(db.sql, sender.senderId, 'Somebody else has it', now)
     expect(denied).toMatchObject({ status: 'DENIED', managerComment: 'Somebody else has it' })
     expect(await tick('auto', inDays(10))).toBe(0)
@@ -194,7 +194,7 @@ describe('staff', () => {
       others('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW'),
       (id: number) => rejectSender(db.sql, id, 'no', now),
     ],
-    ['deny', ['CLOSED', 'DENIED'] as SenderStatus[], (id: number) => denySender(db.sql, id, 'no', now)],
+    ['deny', ['CLOSED', 'DENIED'] as ReviewStatus[], (id: number) => denySender(db.sql, id, 'no', now)],
   ] as const)('cannot %s what is in no state for it, and say so in one sentence', async (_, states, decide) => {
     for (const status of states) {
       const sender = await aSenderIn(status)
@@ -217,7 +217,7 @@ describe('staff', () => {
   })
 
   test('what is said with an approval stays, also while the first day is waited for', async () => {
-    const sender = await aSenderIn('PRE_REVIEW', { dateFrom: inDays(1) })
+    const sender = await aSenderIn('PRE_REVIEW', { validFrom: inDays(1) })
     await approveSender(db.sql, sender.senderId, noFee, now, 'Well named')
     expect(await read(sender)).toMatchObject({ status: 'AWAITING', managerComment: 'Well named' })
     await tick('manual', inDays(2))
@@ -241,7 +241,7 @@ describe('a change', () => {
   test('that is refused does not', async () => {
     const sender = await aSenderIn('REJECTED')
     await expect(updateSender(db.sql, sender, { senderName: 'нет' }, now)).rejects.toThrow('senderName')
-    await expect(updateSender(db.sql, sender, { dateTo: inDays(-1) }, now)).rejects.toThrow('dateTo')
+    await expect(updateSender(db.sql, sender, { validTo: inDays(-1) }, now)).rejects.toThrow('validTo')
     expect(await read(sender)).toEqual(sender)
   })
 
@@ -252,13 +252,13 @@ describe('a change', () => {
   test.each([
     ['senderName', { senderName: 'OTHER' }, early],
     ['commonType', { commonType: 'PROMO' }, early],
-    ['dateFrom', { dateFrom: inDays(2) }, untilApproved],
-    ['dateTo', { dateTo: inDays(20) }, untilTheEnd],
+    ['validFrom', { validFrom: inDays(2) }, untilApproved],
+    ['validTo', { validTo: inDays(20) }, untilTheEnd],
     ['documentIds', { documentIds: [] }, untilTheEnd],
-  ] as [keyof SenderChange, SenderChange, readonly SenderStatus[]][])(
+  ] as [keyof SenderChange, SenderChange, readonly ReviewStatus[]][])(
     '%s has its time',
     async (field, change, allowed) => {
-      for (const status of senderStatuses) {
+      for (const status of reviewStatuses) {
         const sender = await aSenderIn(status)
         const outcome = await updateSender(db.sql, sender, change, now).then(
           () => 'changed',
@@ -285,8 +285,8 @@ describe('the fee', () => {
     ['INTERNATIONAL_VERIFY', 'MTS', null],
     ['INTERNATIONAL_COMMON', 'MTS', null],
   ] as const)('of a name of type %s at %s is %s, set on approval and not before', async (commonType, brand, fee) => {
-    const byClock = await aSender(db.sql, companyId, { commonType, brand, dateFrom: inDays(1) })
-    const byStaff = await aSender(db.sql, companyId, { commonType, brand, dateFrom: inDays(-1) })
+    const byClock = await aSender(db.sql, companyId, { commonType, brand, validFrom: inDays(1) })
+    const byStaff = await aSender(db.sql, companyId, { commonType, brand, validFrom: inDays(-1) })
     await tick('auto', now, noFee) // byStaff is approved without a fee here, byClock waits
     await db.sql`update senders set status = 'PRE_REVIEW' where sender_id = ${byStaff.senderId}`
     expect((await read(byClock)).fee).toBeNull()
@@ -349,16 +349,16 @@ describe('at once', () => {
     const sender = await aSenderIn('AWAITING')
     const changed = await changedUnderTheClock(
       sender,
-      sql => sql`update senders set date_from = ${inDays(3)} where sender_id = ${sender.senderId}`,
+      sql => sql`update senders set valid_from = ${inDays(3)} where sender_id = ${sender.senderId}`,
     )
     expect(changed.status).toBe('AWAITING')
   })
 
   test('a last day put off under the eyes of the clock does not close the name', async () => {
-    const sender = await aSenderIn('APPROVED', { dateTo: now })
+    const sender = await aSenderIn('APPROVED', { validTo: now })
     const changed = await changedUnderTheClock(
       sender,
-      sql => sql`update senders set date_to = ${inDays(3)} where sender_id = ${sender.senderId}`,
+      sql => sql`update senders set valid_to = ${inDays(3)} where sender_id = ${sender.senderId}`,
     )
     expect(changed.status).toBe('APPROVED')
   })

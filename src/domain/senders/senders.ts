@@ -147,8 +147,11 @@ export async function updateSender(
 
     refuseForbiddenChange(sender, change)
     if (change.senderName !== undefined) refuseBadName(change.senderName, sender.channelType, sender.brand)
-    if (change.dateFrom || change.dateTo) {
-      refuseBadDates({ dateFrom: change.dateFrom ?? sender.dateFrom, dateTo: change.dateTo ?? sender.dateTo }, now)
+    if (change.validFrom || change.validTo) {
+      refuseBadDates(
+        { validFrom: change.validFrom ?? sender.validFrom, validTo: change.validTo ?? sender.validTo },
+        now,
+      )
     }
     await requireDocuments(sql, companyId, change.documentIds ?? [])
 

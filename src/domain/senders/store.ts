@@ -1,35 +1,35 @@
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
-import type { Mover, NewSender, Move as PastMove, Sender, SenderChange, SenderRequest, SenderStatus } from './sender.ts'
+import type { Mover, NewSender, Move as PastMove, ReviewStatus, Sender, SenderChange, SenderRequest } from './sender.ts'
 
 const columns = (sql: Sql) => sql`
-  s.sender_id as "senderId", s.company_id as "companyId", s.sender_name as "senderName",
-  s.channel_type as "channelType", s.common_type as "commonType", s.brand, s.country_code as "countryCode",
-  s.date_from as "dateFrom", s.date_to as "dateTo", s.status, s.suspended, s.suspend_reason as "suspendReason",
-  s.fee, s.manager_comment as "managerComment", s.rejected_at as "rejectedAt", s.created_at as "createdAt",
-  s.parts_per_second as "partsPerSecond",
-  c.counteragent_name as "counteragentName", c.counteragent_inn as "counteragentInn"`
+  s.sender_id, s.company_id, s.sender_name,
+  s.channel_type, s.common_type, s.brand, s.country_code,
+  s.valid_from, s.valid_to, s.status, s.suspended, s.suspend_reason,
+  s.fee, s.manager_comment, s.rejected_at, s.created_at,
+  s.parts_per_second,
+  c.counteragent_name, c.counteragent_inn`
 
 const fromSenders = (sql: Sql) => sql`from senders s join companies c using (company_id)`
 
 export function insertSenderId(sql: Sql, companyId: number) {
   return sql<{ senderId: number }[]>`
-    insert into sender_ids (company_id) values (${companyId}) returning sender_id as "senderId"`
+    insert into sender_ids (company_id) values (${companyId}) returning sender_id`
 }
 
 export function insertSender(sql: Sql, companyId: number, senderId: number, sender: NewSender) {
   return sql`
     insert into senders (
       company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, description, document_ids,
-      date_from)
+      valid_from)
     values (
       ${companyId}, ${senderId}, ${sender.senderName}, ${sender.channelType}, ${sender.commonType}, ${sender.brand},
-      ${sender.countryCode}, ${sender.description ?? null}, ${sender.documentIds}, ${sender.dateFrom})`
+      ${sender.countryCode}, ${sender.description ?? null}, ${sender.documentIds}, ${sender.validFrom})`
 }
 
 /** The resolver: from a bare id to its company. */
 export const selectCompanyOf = (sql: Sql, senderId: number) =>
-  sql<{ companyId: number }[]>`select company_id as "companyId" from sender_ids where sender_id = ${senderId}`
+  sql<{ companyId: number }[]>`select company_id from sender_ids where sender_id = ${senderId}`
 
 export function selectSender(sql: Sql, companyId: number, senderId: number) {
   return sql<Sender[]>`
@@ -38,7 +38,7 @@ export function selectSender(sql: Sql, companyId: number, senderId: number) {
 
 export function selectSenderRequest(sql: Sql, companyId: number, senderId: number) {
   return sql<SenderRequest[]>`
-    select ${columns(sql)}, s.description, s.document_ids as "documentIds" ${fromSenders(sql)}
+    select ${columns(sql)}, s.description, s.document_ids ${fromSenders(sql)}
     where s.company_id = ${companyId} and s.sender_id = ${senderId}`
 }
 
@@ -105,7 +105,7 @@ export function selectSenderPage(
 }
 
 export type NameFilter = {
-  statuses?: readonly SenderStatus[] | undefined
+  statuses?: readonly ReviewStatus[] | undefined
   suspended?: boolean | undefined
   /** A part of the name. */
   search?: string | undefined
@@ -115,7 +115,7 @@ export type NameFilter = {
 const namesIn = (sql: Sql, companyId: number, { statuses, suspended, search }: NameFilter) => sql`
   select channel_type, sender_name, max(sender_id) as newest from senders
   where company_id = ${companyId}
-    ${statuses === undefined ? sql`` : sql`and status = any(${[...statuses]}::text[]::sender_status[])`}
+    ${statuses === undefined ? sql`` : sql`and status = any(${[...statuses]}::text[]::review_status[])`}
     ${suspended === undefined ? sql`` : sql`and suspended = ${suspended}`}
     ${search === undefined ? sql`` : sql`and strpos(lower(sender_name), lower(${search})) > 0`}
   group by channel_type, sender_name`
@@ -150,8 +150,8 @@ export function updateSender(sql: Sql, sender: Sender, change: SenderChange) {
     update senders set
       sender_name = ${change.senderName ?? sender.senderName},
       common_type = ${change.commonType ?? sender.commonType},
-      date_from = ${change.dateFrom ?? sender.dateFrom},
-      date_to = ${change.dateTo ?? sender.dateTo},
+      valid_from = ${change.validFrom ?? sender.validFrom},
+      valid_to = ${change.validTo ?? sender.validTo},
       description = coalesce(${change.description ?? null}, description),
       document_ids = coalesce(${change.documentIds ?? null}::uuid[], document_ids)
     where company_id = ${sender.companyId} and sender_id = ${sender.senderId}`
@@ -173,19 +173,19 @@ export function updateRate(sql: Sql, senderId: number, partsPerSecond: number | 
   return sql<{ companyId: number }[]>`
     update senders s set parts_per_second = ${partsPerSecond} from sender_ids i
     where i.sender_id = ${senderId} and s.company_id = i.company_id and s.sender_id = i.sender_id
-    returning s.company_id as "companyId"`
+    returning s.company_id`
 }
 
 export type Move = {
   companyId: number
   senderId: number
-  from: SenderStatus
-  to: SenderStatus
+  from: ReviewStatus
+  to: ReviewStatus
   by: Mover
   comment?: string | undefined
   fee?: Money | null
   /** What the move was decided on, where the row is not locked. */
-  seen?: Pick<Sender, 'commonType' | 'dateFrom' | 'dateTo'>
+  seen?: Pick<Sender, 'commonType' | 'validFrom' | 'validTo'>
   now: Date
 }
 
@@ -213,31 +213,31 @@ const commentAfter = (sql: Sql, { to, comment }: Move) =>
   to === 'AWAITING' ? sql`${comment ?? null}::text` : sql`coalesce(${comment ?? null}, manager_comment)`
 
 const unchanged = (sql: Sql, seen: NonNullable<Move['seen']>) => sql`
-  and common_type = ${seen.commonType} and date_trunc('milliseconds', date_from) = ${seen.dateFrom}
-  and date_trunc('milliseconds', date_to) is not distinct from ${seen.dateTo}::timestamptz`
+  and common_type = ${seen.commonType} and date_trunc('milliseconds', valid_from) = ${seen.validFrom}
+  and date_trunc('milliseconds', valid_to) is not distinct from ${seen.validTo}::timestamptz`
 
-export type Due = Pick<Sender, 'companyId' | 'senderId' | 'status' | 'dateFrom' | 'dateTo' | 'commonType' | 'brand'>
+export type Due = Pick<Sender, 'companyId' | 'senderId' | 'status' | 'validFrom' | 'validTo' | 'commonType' | 'brand'>
 
 /**
  * Names that the clock, or automatic moderation, has to move now. Those in `leftToStaff` (`CHANNEL name`), and those
  * that were submitted to staff, stay under review.
  */
-export function selectDue(sql: Sql, movable: SenderStatus[], leftToStaff: string[], now: Date, limit: number) {
+export function selectDue(sql: Sql, movable: ReviewStatus[], leftToStaff: string[], now: Date, limit: number) {
   return sql<Due[]>`
-    select company_id as "companyId", sender_id as "senderId", status, date_from as "dateFrom", date_to as "dateTo",
-      common_type as "commonType", brand
+    select company_id, sender_id, status, valid_from, valid_to,
+      common_type, brand
     from senders
     where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING')
-      and status = any(${movable}::text[]::sender_status[]) and (status <> 'AWAITING' or date_from <= ${now})
+      and status = any(${movable}::text[]::review_status[]) and (status <> 'AWAITING' or valid_from <= ${now})
       and (status = 'AWAITING' or channel_type || ' ' || regexp_replace(sender_name, '^@', '') <> all(${leftToStaff}::text[]))
       and (status = 'AWAITING' or not exists (
         select from sender_moves m
         where m.company_id = senders.company_id and m.sender_id = senders.sender_id
           and m.to_status = 'PRE_REVIEW' and m.moved_by = 'staff'))
     union all
-    select company_id, sender_id, status, date_from, date_to, common_type, brand
+    select company_id, sender_id, status, valid_from, valid_to, common_type, brand
     from senders
-    where status in ('AWAITING', 'APPROVED') and date_to <= ${now}
+    where status in ('AWAITING', 'APPROVED') and valid_to <= ${now}
     limit ${limit}`
 }
 
@@ -245,8 +245,8 @@ export function selectDue(sql: Sql, movable: SenderStatus[], leftToStaff: string
 const MOST_MOVES = 100
 
 export const selectMoves = (sql: Sql, companyId: number, senderId: number) => sql<PastMove[]>`
-  select "from", "to", "by", comment, "movedAt" from (
-    select move_id, from_status as "from", to_status as "to", moved_by as "by", comment, moved_at as "movedAt"
+  select "from", "to", "by", comment, moved_at from (
+    select move_id, from_status as "from", to_status as "to", moved_by as "by", comment, moved_at
     from sender_moves where company_id = ${companyId} and sender_id = ${senderId}
     order by move_id desc limit ${MOST_MOVES}) latest
   order by move_id`
@@ -267,16 +267,16 @@ export type WaitingSender = Pick<Sender, 'senderId' | 'companyId' | 'senderName'
 /** Read from the index of reviews, which holds nothing else. The oldest first. */
 export function selectWaiting(sql: Sql, limit: number) {
   return sql<WaitingSender[]>`
-    select s.sender_id as "senderId", s.company_id as "companyId", c.name as "companyName",
-      s.sender_name as "senderName", s.channel_type as "channelType", s.brand,
-      coalesce(submitted.at, s.created_at) as "waitingSince"
+    select s.sender_id, s.company_id, c.name as company_name,
+      s.sender_name, s.channel_type, s.brand,
+      coalesce(submitted.at, s.created_at) as waiting_since
     from senders s
     join companies c using (company_id)
     left join lateral (
       select max(m.moved_at) as at from sender_moves m
       where m.company_id = s.company_id and m.sender_id = s.sender_id and m.to_status = 'PRE_REVIEW') submitted on true
     where s.status in ('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW')
-    order by "waitingSince", s.sender_id limit ${limit}`
+    order by waiting_since, s.sender_id limit ${limit}`
 }
 
 export const countWaiting = (sql: Sql) =>
@@ -300,8 +300,8 @@ export function selectNeighbours(sql: Sql, companyId: number, senderName: string
   const name = plainName(sql, sql`${senderName}::text`)
   const plain = plainName(sql, sql`sender_name`)
   return sql<Neighbour[]>`
-    select s.sender_id as "senderId", s.sender_name as "senderName", s.channel_type as "channelType", s.brand, s.status,
-      s.suspended, s.manager_comment as "managerComment", c.name as "companyName"
+    select s.sender_id, s.sender_name, s.channel_type, s.brand, s.status,
+      s.suspended, s.manager_comment, c.name as company_name
     from (
       (select * from senders where ${plain} >= ${name} order by ${plain} limit ${each})
       union all

@@ -76,7 +76,7 @@ describe('saving', () => {
     const saved = (await Promise.all(Array.from({ length: 20 }, savedTogether))).flat()
     expect(new Set(saved.map(({ code }) => code)).size).toBe(60)
     const rows = await db.sql<{ code: string; messageUuid: string }[]>`
-      select code, message_uuid as "messageUuid" from short_links`
+      select code, message_uuid from short_links`
     const pairs = (links: { code: string; messageUuid: string }[]) =>
       links.map(({ code, messageUuid }) => `${code} ${messageUuid}`).sort()
     expect(pairs(rows)).toEqual(pairs(saved))
@@ -149,7 +149,7 @@ describe('following', () => {
       shortUrl: `${base}/${link!.code}`,
       clickedAt: now,
     })
-    expect(await db.sql`select company_id as "companyId", code, clicked_at as "clickedAt" from link_clicks`).toEqual([
+    expect(await db.sql`select company_id, code, clicked_at from link_clicks`).toEqual([
       { companyId, code: link!.code, clickedAt: now },
     ])
     expect(await clicksOf(db.sql, companyId, [link!.code, 'nothing'])).toEqual(
@@ -170,7 +170,7 @@ describe('following', () => {
     const [link] = await save([aLink()])
     const note = (sql: Transaction, { code, clickedAt }: Click) =>
       sql`insert into link_clicks (company_id, code, clicked_at) values (${companyId + 1}, ${code}, ${clickedAt})`
-    const written = () => db.sql`select company_id as "companyId" from link_clicks order by company_id`
+    const written = () => db.sql`select company_id from link_clicks order by company_id`
     const failing = follow(link!.code, async (sql, click) => {
       await note(sql, click)
       throw new Error('no room')

@@ -97,7 +97,7 @@ export function followLink(
     await store.countClick(sql, link.companyId, now, shard)
     await tell(sql, click)
     return click
-  }) as Promise<Click | undefined>
+  })
 }
 
 /** Where a link leads, for those who only look: nothing is counted. */
@@ -135,5 +135,5 @@ function forgetBatch(pool: Pool, before: Date): Promise<number> {
     const links = await store.deleteOldLinks(sql, before, BATCH)
     await store.deleteClicks(sql, links)
     return links.length
-  }) as Promise<number>
+  })
 }

@@ -24,13 +24,13 @@ export type FoundLink = { companyId: number; messageUuid: string; url: string }
 
 export function selectLink(sql: Sql, code: string) {
   return sql<FoundLink[]>`
-    select company_id as "companyId", message_uuid as "messageUuid", url from short_links where code = ${code}`
+    select company_id, message_uuid, url from short_links where code = ${code}`
 }
 
 /** The same. Until the transaction ends the link cannot be forgotten, and other clicks on it wait. */
 export function lockLink(sql: Sql, code: string) {
   return sql<FoundLink[]>`
-    select company_id as "companyId", message_uuid as "messageUuid", url from short_links where code = ${code}
+    select company_id, message_uuid, url from short_links where code = ${code}
     for no key update`
 }
 
@@ -52,7 +52,7 @@ export function selectClicked(sql: Sql, companyId: number, messageUuid: string, 
         select count(*) from link_clicks c where c.company_id = l.company_id and c.code = l.code) as clicks,
       array(
         select c.clicked_at from link_clicks c where c.company_id = l.company_id and c.code = l.code
-        order by c.click_id limit ${most}) as "clickedAt"
+        order by c.click_id limit ${most}) as clicked_at
     from short_links l
     where l.code = any(${codes}::text[]) and l.company_id = ${companyId} and l.message_uuid = ${messageUuid}`
 }
@@ -61,7 +61,7 @@ export function deleteOldLinks(sql: Sql, before: Date, limit: number) {
   return sql<{ companyId: number; code: string }[]>`
     delete from short_links
     where code in (select code from short_links where created_at < ${before} order by created_at limit ${limit})
-    returning company_id as "companyId", code`
+    returning company_id, code`
 }
 
 export function deleteClicks(sql: Sql, links: { companyId: number; code: string }[]) {
@@ -92,7 +92,7 @@ export function countClickOfDispatch(sql: Sql, { companyId, messageUuid }: Found
         select from short_links l join link_clicks c on c.company_id = l.company_id and c.code = l.code
         where l.company_id = ${companyId} and l.message_uuid = ${messageUuid}) then 0 else 1 end
     from messages m
-    where m.company_id = ${companyId} and m.uuid = ${messageUuid} and m.dispatch_id is not null
+    where m.company_id = ${companyId} and m.message_uuid = ${messageUuid} and m.dispatch_id is not null
     on conflict (company_id, dispatch_id, shard) do update
       set clicks = dispatch_clicks.clicks + 1, people = dispatch_clicks.people + excluded.people`
 }
@@ -115,7 +115,7 @@ export type ClickedDispatch = ClicksOfDispatch & {
 /** The newest dispatches with clicks, below one that was shown. */
 export function selectClickedDispatches(sql: Sql, companyId: number, before: number | undefined, limit: number) {
   return sql<ClickedDispatch[]>`
-    select k.dispatch_id as "dispatchId", d.name, d.started_at as "startedAt", k.clicks, k.people, b.delivered
+    select k.dispatch_id, d.name, d.started_at, k.clicks, k.people, b.delivered
     from (
       select dispatch_id, sum(clicks)::bigint as clicks, sum(people)::bigint as people from dispatch_clicks
       where company_id = ${companyId} ${before === undefined ? sql`` : sql`and dispatch_id < ${before}`}
@@ -187,14 +187,14 @@ export function selectListedLink(sql: Sql, companyId: number, code: string) {
 const MOST_COUNTED = 1001
 
 const listed = (sql: Sql, links: Fragment) => sql<ListedLink[]>`
-  select l.code, l.message_uuid as "messageUuid", l.url, l.created_at as "createdAt", c.clicks,
-    m.destination, m.dispatch_id as "dispatchId", d.name as "dispatchName"
+  select l.code, l.message_uuid, l.url, l.created_at, c.clicks,
+    m.destination, m.dispatch_id, d.name as dispatch_name
   from (${links}) l
   cross join lateral (
     select count(*) as clicks from (
       select from link_clicks where company_id = l.company_id and code = l.code limit ${MOST_COUNTED}) counted) c
   left join lateral (
-    select destination, dispatch_id from messages where company_id = l.company_id and uuid = l.message_uuid offset 0) m on true
+    select destination, dispatch_id from messages where company_id = l.company_id and message_uuid = l.message_uuid offset 0) m on true
   left join lateral (
     select name from dispatches where company_id = l.company_id and dispatch_id = m.dispatch_id offset 0) d on true
   order by l.message_uuid desc, l.code desc`
@@ -205,14 +205,14 @@ const between = (sql: Sql, { dispatch }: LinkQuestion, after: LinkPlace | undefi
 
 const isOfDispatch = (sql: Sql, dispatchId: number) => sql`exists (
   select from messages m
-  where m.company_id = l.company_id and m.uuid = l.message_uuid and m.dispatch_id = ${dispatchId})`
+  where m.company_id = l.company_id and m.message_uuid = l.message_uuid and m.dispatch_id = ${dispatchId})`
 
 const like = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 
 /** The link that so many lie above, itself included; nothing when there are fewer. */
 export function selectFloor(sql: Sql, question: LinkQuestion, after: LinkPlace | undefined, size: number) {
   return sql<LinkPlace[]>`
-    select message_uuid as "messageUuid", code from short_links
+    select message_uuid, code from short_links
     where company_id = ${question.companyId} ${between(sql, question, after)}
     order by message_uuid desc, code desc offset ${size - 1} limit 1`
 }
@@ -225,6 +225,6 @@ export function selectDispatchRange(sql: Sql, companyId: number, dispatchId: num
 
 export function selectNewestClicks(sql: Sql, companyId: number, code: string, limit: number) {
   return sql<{ clickedAt: Date }[]>`
-    select clicked_at as "clickedAt" from link_clicks
+    select clicked_at from link_clicks
     where company_id = ${companyId} and code = ${code} order by click_id desc limit ${limit}`
 }

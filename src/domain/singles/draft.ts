@@ -94,7 +94,7 @@ export function draftSingle(
   if (text === '') return refused('content', 'must not be empty', errorCodes.badText)
   if (parts > MOST_PARTS)
     return refused('content', `the text has ${parts} parts, at most ${MOST_PARTS}`, errorCodes.badText)
-  const trafficType = trafficTypeOf(request, template?.templateType)
+  const trafficType = trafficTypeOf(request, template?.trafficType)
   const { tariffId, perPart } = priceOf(context.prices, request, number, name, trafficType)
 
   return {

@@ -154,12 +154,12 @@ describe('requests that come together', () => {
 
 const template = {
   channelType: 'SMS',
-  templateType: 'TRANSACT',
+  trafficType: 'TRANSACT',
   pattern: 'Parcel %d is here',
   senderId: null,
   content: null,
-  dateFrom: new Date('2026-01-01T00:00:00Z'),
-  dateTo: null,
+  validFrom: new Date('2026-01-01T00:00:00Z'),
+  validTo: null,
 } as const
 
 const aDraft = (companyId: number) => db.sql.begin(tx => createTemplate(tx, companyId, template, new Date()))
@@ -214,7 +214,7 @@ test('a request whose texts take too long to match is refused as a whole; those 
   // As such patterns could be stored before they were bounded.
   const patterns = Array.from({ length: 8 }, (_, i) => `%w{1,${100 - i}}${' a %w{1,100}'.repeat(49)} ${i}`)
   await db.sql`
-    insert into templates (company_id, template_id, channel_type, template_type, pattern, date_from, status)
+    insert into templates (company_id, template_id, channel_type, traffic_type, pattern, valid_from, status)
     select ${companyId}, 2000000 + n, 'SMS', 'TRANSACT', pattern, now(), 'APPROVED'
     from unnest(${[...patterns, 'Parcel %d is here']}::text[]) with ordinality q (pattern, n)`
   await approveTemplate(db.sql, (await aDraft(companyId)).templateId, new Date()) // a new version

@@ -34,9 +34,9 @@ test('a single message is kept in its lane and holds its price until it is final
   expect(await reservedOf(world)).toBe(money('11.70'))
 
   const rows = await db.sql`
-    select m.text, m.seq, l.open, l.tail, m.dispatch_id as "dispatchId", m.uuid
+    select m.text, m.seq, l.open, l.tail, m.dispatch_id, m.message_uuid as uuid
     from messages m join lanes l using (company_id, lane_id)
-    where m.company_id = ${world.companyId} order by m.uuid`
+    where m.company_id = ${world.companyId} order by m.message_uuid`
   expect(rows).toMatchObject([
     { text: 'Code 4321', seq: 0, open: true, tail: 2, dispatchId: null },
     { text: 'Code 1234', seq: 0, open: true, tail: 1, dispatchId: null },
@@ -107,8 +107,8 @@ test('what a client wrote is kept as it is, whatever characters it has', async (
   const said = { destination: odd, text: odd, senderName: odd, externalId: odd, callbackUrl: odd }
   const [kept] = await accept(world, [single(world, said)])
   const [row] = await db.sql`
-    select destination, text, sender_name as "senderName", external_id as "externalId", callback_url as "callbackUrl"
-    from messages where uuid = ${uuidOf(kept)}`
+    select destination, text, sender_name, external_id, callback_url
+    from messages where message_uuid = ${uuidOf(kept)}`
   expect(row).toEqual(said)
 })
 
@@ -121,8 +121,8 @@ test('a drawn code that was taken meanwhile is replaced wherever the message say
   const content = { contentType: 'text' as const, text: says, template }
   const [kept] = await accept(world, [single(world, { text: says, content, links: [link, free] })])
   const [row] = await db.sql`
-    select m.text, m.content, l.code from messages m join short_links l on l.message_uuid = m.uuid and l.url = ${link.url}
-    where m.uuid = ${uuidOf(kept)}`
+    select m.text, m.content, l.code from messages m join short_links l on l.message_uuid = m.message_uuid and l.url = ${link.url}
+    where m.message_uuid = ${uuidOf(kept)}`
   const correct = says.replace(link.code, row!.code)
   expect(correct).not.toBe(says)
   expect(row!.text).toBe(correct)

@@ -58,7 +58,7 @@ export function acceptSingles(
     const answers = await acceptWithin(sql, companyId, singles, context)
     context.onWritten?.()
     return answers
-  }) as Promise<Acceptance[]>
+  })
 }
 
 /** The same within a transaction of the caller's. */

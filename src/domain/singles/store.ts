@@ -13,20 +13,20 @@ const STATEMENT_MS = 5000
  */
 export const beginToWrite = (sql: Transaction, companyId: number) => sql<{ now: Date; templatesVersion: number }[]>`
   select clock_timestamp() as now,
-    coalesce((select version from template_versions where company_id = ${companyId}), 0) as "templatesVersion",
+    coalesce((select version from template_versions where company_id = ${companyId}), 0) as templates_version,
     set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`
 
 /** Messages whose time has come, and that are still to be sent. */
 export function selectToPlace(sql: Sql, companyId: number, uuids: string[]) {
   const sorted = uuids.toSorted()
   return sql<(Omit<LaneKey, 'laneName'> & { senderName: string; uuid: string; sendAt: null })[]>`
-    select uuid, channel_type as "channelType", sender_id as "senderId", sender_name as "senderName",
-      brand_id as "brandId", null as "sendAt",
+    select message_uuid as uuid, channel_type, sender_id, sender_name,
+      brand_id, null as send_at,
       case traffic_type when 'AUTHORIZE' then 0 when 'TRANSACT' then 1 when 'SERVICE' then 2 else 3 end as priority
     from messages
-    where company_id = ${companyId} and uuid = any(${sorted}::uuid[])
-      and uuid between ${sorted[0]!} and ${sorted.at(-1)!} and status = 'CREATED' and lane_id is null
-    order by uuid`
+    where company_id = ${companyId} and message_uuid = any(${sorted}::uuid[])
+      and message_uuid between ${sorted[0]!} and ${sorted.at(-1)!} and status = 'CREATED' and lane_id is null
+    order by message_uuid`
 }
 
 export const notifyLanes = (sql: Sql) => sql`select pg_notify('tidings_lanes', '')`

@@ -36,8 +36,8 @@ export type Difference = TrafficKind & {
 
 /** What is rolled up beside what was counted, wherever they differ; an absent row counts as nothing. */
 export const selectDifferences = (sql: Transaction, scope: Scope) => sql<Difference[]>`
-  select company_id as "companyId", hour, channel_type as "channelType", brand_id as "brandId",
-    traffic_type as "trafficType", v.what, v.rolled_up::text as "rolledUp", v.counted::text as counted
+  select company_id, hour, channel_type, brand_id,
+    traffic_type, v.what, v.rolled_up::text as rolled_up, v.counted::text as counted
   from (
     select company_id, hour, channel_type, brand_id, traffic_type, sum(accepted) as accepted,
       sum(accepted_parts) as accepted_parts, sum(sent) as sent, sum(sent_parts) as sent_parts,
@@ -61,7 +61,7 @@ export const selectDifferences = (sql: Transaction, scope: Scope) => sql<Differe
   order by company_id, hour, channel_type, brand_id, traffic_type, v.place`
 
 export const selectCompanies = (sql: Sql) => sql<{ companyId: number }[]>`
-  select company_id as "companyId" from companies order by company_id`
+  select company_id from companies order by company_id`
 
 /** Two rebuilds at once would each add what is missing. */
 export const lockRebuild = (sql: Transaction) =>

@@ -30,7 +30,7 @@ async function aStarted(count: number): Promise<string[]> {
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(count))
   await start(db.sql, world, dispatchId)
   const rows = await db.sql<{ uuid: string }[]>`
-    select uuid from messages where dispatch_id = ${dispatchId} order by position`
+    select message_uuid as uuid from messages where dispatch_id = ${dispatchId} order by dispatch_position`
   return rows.map(({ uuid }) => uuid)
 }
 

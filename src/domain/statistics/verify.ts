@@ -25,7 +25,7 @@ export function verifyTraffic(
     await store.holdMonths(sql)
     await countMessages(sql, scope, progress)
     return store.selectDifferences(sql, scope)
-  }) as Promise<store.Difference[]>
+  })
 }
 
 async function countMessages(sql: Transaction, scope: store.Scope, progress: Progress) {
@@ -56,7 +56,7 @@ export function rebuildTraffic(pool: Pool, progress: Progress = () => {}): Promi
       mended += await rebuildCompany(pool, companyId)
     }
     return mended
-  }) as Promise<number>
+  })
 }
 
 async function rebuildCompany(pool: Pool, companyId: number): Promise<number> {

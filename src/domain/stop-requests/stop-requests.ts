@@ -3,26 +3,26 @@ import type { Fragment, Sql } from '../../db/sql.ts'
 /** Asks the engine to stop messages that a worker may be sending. The worker checks before it hands a message over. */
 export function requestStops(sql: Sql, companyId: number, uuids: string[]) {
   return sql`
-    insert into stop_requests (company_id, uuid) select ${companyId}, unnest(${uuids}::uuid[])
+    insert into stop_requests (company_id, message_uuid) select ${companyId}, unnest(${uuids}::uuid[])
     on conflict do nothing`
 }
 
 /** Asks for the messages that a query returns (`company_id, uuid`). */
 export const requestStopsOf = (sql: Sql, messages: Fragment) => sql`
-  insert into stop_requests (company_id, uuid) ${messages}
+  insert into stop_requests (company_id, message_uuid) ${messages}
   on conflict do nothing`
 
 export function selectStopped(sql: Sql, companyId: number, uuids: string[]) {
   return sql<{ uuid: string }[]>`
-    select uuid from stop_requests where company_id = ${companyId} and uuid = any(${uuids}::uuid[])`
+    select message_uuid as uuid from stop_requests where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[])`
 }
 
 export type StopRequest = { companyId: number; uuid: string }
 
 export function selectStopRequests(sql: Sql, after: StopRequest, limit: number) {
   return sql<StopRequest[]>`
-    select company_id as "companyId", uuid from stop_requests
-    where (company_id, uuid) > (${after.companyId}, ${after.uuid}::uuid) order by company_id, uuid limit ${limit}`
+    select company_id, message_uuid as uuid from stop_requests
+    where (company_id, message_uuid) > (${after.companyId}, ${after.uuid}::uuid) order by company_id, message_uuid limit ${limit}`
 }
 
 /** Deletes the requests whose messages are no longer CREATED. */
@@ -30,8 +30,8 @@ export function deleteStopRequests(sql: Sql, companyId: number, uuids: string[])
   const sorted = uuids.toSorted()
   return sql`
     delete from stop_requests r
-    where r.company_id = ${companyId} and r.uuid = any(${sorted}::uuid[]) and not exists (
+    where r.company_id = ${companyId} and r.message_uuid = any(${sorted}::uuid[]) and not exists (
       select from messages m
-      where m.company_id = ${companyId} and m.uuid = r.uuid and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!}
+      where m.company_id = ${companyId} and m.message_uuid = r.message_uuid and m.message_uuid between ${sorted[0]!} and ${sorted.at(-1)!}
         and m.status = 'CREATED')`
 }

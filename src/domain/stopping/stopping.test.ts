@@ -37,9 +37,11 @@ const context = () => ({
 })
 
 const uuidsOf = async (dispatchId: number) =>
-  (await db.sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId} order by position`).map(
-    ({ uuid }) => uuid,
-  )
+  (
+    await db.sql<
+      { uuid: string }[]
+    >`select message_uuid as uuid from messages where dispatch_id = ${dispatchId} order by dispatch_position`
+  ).map(({ uuid }) => uuid)
 const stopping = (uuids: string[]) => stopMessages(db.sql, world.companyId, uuids, { billingZone, now: new Date() })
 const progressOf = (dispatchId: number) => requireDispatchProgress(db.sql, world.partner, dispatchId)
 const reserved = async () =>
@@ -202,7 +204,7 @@ describe('a cascade', () => {
 
 test('requests of what waits no more are forgotten, however many', async () => {
   const uuids = Array.from({ length: 2500 }, (_, i) => `01900000-0000-7000-8000-${String(i).padStart(12, '0')}`)
-  await db.sql`insert into stop_requests (company_id, uuid) select ${world.companyId}, unnest(${uuids}::uuid[])`
+  await db.sql`insert into stop_requests (company_id, message_uuid) select ${world.companyId}, unnest(${uuids}::uuid[])`
   await endStopped(db.sql, { billingZone, now: new Date() })
   expect(await db.sql`select from stop_requests where company_id = ${world.companyId}`).toEqual([])
 })
@@ -213,7 +215,7 @@ test('a company whose requests fail does not keep those of others from ending', 
     (await db.sql`select from stop_requests where company_id = ${companyId}`).length
   const uuid = '01900000-0000-7000-8000-000000000001'
   for (const { companyId } of [first, ...others])
-    await db.sql`insert into stop_requests (company_id, uuid) values (${companyId}, ${uuid})`
+    await db.sql`insert into stop_requests (company_id, message_uuid) values (${companyId}, ${uuid})`
   await refuseToForget(first.companyId)
 
   const ending = endStopped(db.sql, { billingZone, now: new Date() })

@@ -40,7 +40,7 @@ export function stopMessages(
     if (inHand.length > 0) await requestStops(sql, companyId, inHand)
     const outcomeOf = outcomes(found, cascades)
     return uuids.map(uuid => ({ uuid, outcome: outcomeOf(uuid) }))
-  }) as Promise<StopOutcome[]>
+  })
 }
 
 /** Cascades, by their first message, of which no step has done what was wanted of it. */

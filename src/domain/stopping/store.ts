@@ -13,12 +13,12 @@ export type Stoppable = {
 const asked = (sql: Sql, companyId: number, uuids: string[]) => {
   const sorted = uuids.toSorted()
   return sql`
-    select uuid, status, dispatch_id, lane_id, seq, cascade_uuid, cascade_step, read_at from messages
-    where company_id = ${companyId} and uuid = any(${sorted}::uuid[])
-      and uuid between ${sorted[0]!} and ${sorted.at(-1)!}
+    select message_uuid, status, dispatch_id, lane_id, seq, cascade_uuid, cascade_step, read_at from messages
+    where company_id = ${companyId} and message_uuid = any(${sorted}::uuid[])
+      and message_uuid between ${sorted[0]!} and ${sorted.at(-1)!}
     union
-    select uuid, status, dispatch_id, lane_id, seq, cascade_uuid, cascade_step, read_at from messages
-    where company_id = ${companyId} and cascade_uuid = any(${sorted}::uuid[]) and uuid >= ${sorted[0]!}`
+    select message_uuid, status, dispatch_id, lane_id, seq, cascade_uuid, cascade_step, read_at from messages
+    where company_id = ${companyId} and cascade_uuid = any(${sorted}::uuid[]) and message_uuid >= ${sorted[0]!}`
 }
 
 /** Before their lanes, as whoever adds messages to a dispatch does: neither waits for the other with half of it in hand. */
@@ -40,12 +40,12 @@ export function lockLanesOf(sql: Sql, companyId: number, uuids: string[]) {
 /** Where messages stand. With the first of a cascade come all its steps. */
 export function selectStoppable(sql: Sql, companyId: number, uuids: string[]) {
   return sql<Stoppable[]>`
-    select m.uuid, m.status, m.cascade_uuid as "cascadeUuid", m.cascade_step as "cascadeStep",
+    select m.message_uuid as uuid, m.status, m.cascade_uuid, m.cascade_step,
       m.status = 'DELIVERED' and (m.read_at is not null
-        or coalesce(c.steps -> (m.cascade_step - 1) ->> 'condition', '') <> 'not_read') as "isMet", exists (
+        or coalesce(c.steps -> (m.cascade_step - 1) ->> 'condition', '') <> 'not_read') as is_met, exists (
       select from leases e
       where e.company_id = ${companyId} and e.lane_id = m.lane_id and m.seq >= e.first_seq and m.seq < e.next_seq
-        and e.worker is not null) as "inHand"
+        and e.worker is not null) as in_hand
     from (${asked(sql, companyId, uuids)}) m
     left join cascades c on c.company_id = ${companyId} and c.cascade_uuid = m.cascade_uuid`
 }

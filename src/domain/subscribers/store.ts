@@ -18,7 +18,7 @@ export function selectAddresses(sql: Sql, gatewayId: number, whose: Omit<Subscri
   const { companyId, channelType } = whose
   const spelt = asked.flatMap(one => spellingsOf(channelType, one.senderName).map(spelling => ({ ...one, spelling })))
   return sql<(Subscriber & Asked)[]>`
-    select known.sender_name as "senderName", known.destination, known.address
+    select known.sender_name, known.destination, known.address
     from (
       select q.sender_name, s.destination, s.address, s.created_at as since
       from unnest(

@@ -38,12 +38,12 @@ describe('the approved templates of a company', () => {
 
   const aTemplate = (given: Partial<NewTemplate> = {}): NewTemplate => ({
     channelType: 'SMS',
-    templateType: 'SERVICE',
+    trafficType: 'SERVICE',
     pattern: 'Код %d',
     senderId: null,
     content: null,
-    dateFrom: inMs(-DAY_MS),
-    dateTo: null,
+    validFrom: inMs(-DAY_MS),
+    validTo: null,
     ...given,
   })
 
@@ -58,10 +58,10 @@ describe('the approved templates of a company', () => {
 
   test('come the most urgent first, with what matching needs', async () => {
     const sender = await anApprovedSender(db.sql, companyId)
-    const promo = await anApproved({ templateType: 'PROMO' })
+    const promo = await anApproved({ trafficType: 'PROMO' })
     const service = await anApproved()
-    const authorize = await anApproved({ templateType: 'AUTHORIZE', senderId: sender.senderId })
-    const transact = await anApproved({ templateType: 'TRANSACT' })
+    const authorize = await anApproved({ trafficType: 'AUTHORIZE', senderId: sender.senderId })
+    const transact = await anApproved({ trafficType: 'TRANSACT' })
     const content = { name: 'code', language: 'ru' }
     const older = await anApproved({ channelType: 'WHATSAPP', content })
     expect(await idsAt(now)).toEqual([authorize, transact, service, older, promo].map(one => one.templateId))
@@ -74,8 +74,8 @@ describe('the approved templates of a company', () => {
   test('are those within their dates, and of nobody else', async () => {
     const other = await aCompany(db.sql, await aPartner(db.sql))
     await anApproved({}, other)
-    await anApproved({ dateFrom: inMs(DAY_MS) })
-    const ending = await anApproved({ dateTo: inMs(5_000) })
+    await anApproved({ validFrom: inMs(DAY_MS) })
+    const ending = await anApproved({ validTo: inMs(5_000) })
     expect(await idsAt(now)).toEqual([ending.templateId])
     expect(await idsAt(inMs(5_000))).toEqual([])
     expect(await idsAt(inMs(5_000), other)).toHaveLength(1)
@@ -95,7 +95,7 @@ describe('the approved templates of a company', () => {
     await refuseChangedTemplates(db.sql, companyId, before + 1)
     await expect(refuseChangedTemplates(db.sql, companyId, before)).rejects.toThrow(TemplatesChanged)
 
-    await changeTemplate(db.sql, draft, { dateTo: inMs(DAY_MS) }, now)
+    await changeTemplate(db.sql, draft, { validTo: inMs(DAY_MS) }, now)
     expect(await versionNow()).toBe(before + 2)
     await moveDueTemplates(db.sql, 'auto', inMs(DAY_MS)) // closes it
     expect([await versionNow(), await idsNow()]).toEqual([before + 3, []])
@@ -121,9 +121,9 @@ describe('the approved templates of a company', () => {
   test('are not compiled again when only a date changes', async () => {
     const template = await anApproved()
     const [before] = (await currentTemplates(db.sql, pool, companyId, now)).templates
-    await changeTemplate(db.sql, template, { dateTo: inMs(DAY_MS) }, now)
+    await changeTemplate(db.sql, template, { validTo: inMs(DAY_MS) }, now)
     const [after] = (await currentTemplates(db.sql, pool, companyId, now)).templates
-    expect(after!.dateTo).toEqual(inMs(DAY_MS))
+    expect(after!.validTo).toEqual(inMs(DAY_MS))
     expect(after!.compiled).toBe(before!.compiled)
   })
 

@@ -107,11 +107,11 @@ const isTemplate = (row: store.ApprovedRow): row is Template & { version: number
 const factsOf = (template: Omit<ApprovedTemplate, 'compiled'>): Omit<ApprovedTemplate, 'compiled'> => ({
   templateId: template.templateId,
   channelType: template.channelType,
-  templateType: template.templateType,
+  trafficType: template.trafficType,
   pattern: template.pattern,
   senderName: template.senderName,
   content: template.content,
-  dateTo: template.dateTo,
+  validTo: template.validTo,
 })
 
 /** `known`: patterns that are compiled already. */
@@ -125,7 +125,7 @@ const compiled = (
 
 /** Between its last moment and the clock's move to CLOSED a template is still APPROVED, but does not act. */
 function validAt(set: TemplateSet, now: Date): TemplateSet {
-  const isValid = ({ dateTo }: ApprovedTemplate) => dateTo === null || dateTo > now
+  const isValid = ({ validTo }: ApprovedTemplate) => validTo === null || validTo > now
   return set.templates.every(isValid) ? set : { ...set, templates: set.templates.filter(isValid) }
 }
 

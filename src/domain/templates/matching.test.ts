@@ -8,9 +8,9 @@ describe('the template of a text', () => {
   const approved = (pattern: string, given: Partial<ApprovedTemplate> = {}): ApprovedTemplate => ({
     templateId: ++lastId,
     channelType: 'SMS',
-    templateType: 'SERVICE',
+    trafficType: 'SERVICE',
     pattern,
-    dateTo: null,
+    validTo: null,
     senderName: null,
     content: null,
     compiled: compilePattern(pattern),
@@ -19,7 +19,7 @@ describe('the template of a text', () => {
   const matchOf = async (templates: ApprovedTemplate[], text: MatchedText, effort = new Effort(forAllTemplates)) =>
     (await matchTexts(templates, [text], effort)).get(text)
   const typeOf = async (templates: ApprovedTemplate[], text: string, senderName?: string) =>
-    (await matchOf(templates, { channelType: 'SMS', senderName, text }))?.template.templateType
+    (await matchOf(templates, { channelType: 'SMS', senderName, text }))?.template.trafficType
 
   test('is the one it fits, with what stands at the places if the messenger has it too', async () => {
     const given = { channelType: 'WHATSAPP', content: { name: 'order_ready', language: 'ru' } } as const
@@ -60,8 +60,8 @@ describe('the template of a text', () => {
 
   test('is the first of several, and of those of its name the first', async () => {
     const templates = [
-      approved('Код %w', { templateType: 'AUTHORIZE', senderName: 'LANDYSH' }),
-      approved('Код %w', { templateType: 'TRANSACT' }),
+      approved('Код %w', { trafficType: 'AUTHORIZE', senderName: 'LANDYSH' }),
+      approved('Код %w', { trafficType: 'TRANSACT' }),
       approved('Код %d'),
     ]
     expect(await typeOf(templates, 'Код 1', 'LANDYSH')).toBe('AUTHORIZE')
@@ -69,7 +69,7 @@ describe('the template of a text', () => {
   })
 
   test('is found for each of many texts, and equal texts are read once', async () => {
-    const templates = [approved('Код %d'), approved('Заказ %d', { templateType: 'TRANSACT', senderName: 'ROMASHKA' })]
+    const templates = [approved('Код %d'), approved('Заказ %d', { trafficType: 'TRANSACT', senderName: 'ROMASHKA' })]
     const texts = Array.from({ length: 3000 }, (_, i) => ({
       channelType: 'SMS' as const,
       senderName: i < 1500 ? 'ROMASHKA' : 'LANDYSH',
@@ -77,7 +77,7 @@ describe('the template of a text', () => {
     }))
     const effort = new Effort(forAllTemplates)
     const matches = await matchTexts(templates, texts, effort)
-    expect(texts.map(text => matches.get(text)?.template.templateType)).toEqual(
+    expect(texts.map(text => matches.get(text)?.template.trafficType)).toEqual(
       texts.map(({ senderName, text }) =>
         text === 'Код 1' ? 'SERVICE' : text === 'Заказ 1' && senderName === 'ROMASHKA' ? 'TRANSACT' : undefined,
       ),

@@ -8,7 +8,7 @@ import type { Template } from './template.ts'
 /** An approved template, ready to be held against texts. */
 export type ApprovedTemplate = Pick<
   Template,
-  'templateId' | 'channelType' | 'templateType' | 'pattern' | 'senderName' | 'content' | 'dateTo'
+  'templateId' | 'channelType' | 'trafficType' | 'pattern' | 'senderName' | 'content' | 'validTo'
 > & { compiled: Pattern }
 
 /** `values`: what stands at the places, for a template that the messenger has too: they fill the messenger's. */

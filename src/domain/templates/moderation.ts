@@ -23,16 +23,17 @@ export async function moveDueTemplates(sql: Sql, moderation: Moderation, now: Da
 }
 
 function stepsOf(template: store.Due, moderation: Moderation, now: Date): TemplateStatus[] {
-  if (template.dateTo && template.dateTo <= now && isOneOf(template.status, ['AWAITING', 'APPROVED'])) return ['CLOSED']
+  if (template.validTo && template.validTo <= now && isOneOf(template.status, ['AWAITING', 'APPROVED']))
+    return ['CLOSED']
   if (moderation === 'manual' && template.status === 'DRAFT') return ['PRE_REVIEW']
   return stepsToApproval(template, now)
 }
 
 /** The remaining states of the review, up to AWAITING, and APPROVED once its first day has come. */
-function stepsToApproval(template: Pick<Template, 'status' | 'dateFrom'>, now: Date): TemplateStatus[] {
+function stepsToApproval(template: Pick<Template, 'status' | 'validFrom'>, now: Date): TemplateStatus[] {
   const place = reviewStates.indexOf(template.status as (typeof reviewStates)[number])
   const steps: TemplateStatus[] = reviewStates.slice(place + 1)
-  return template.dateFrom <= now ? [...steps, 'APPROVED'] : steps
+  return template.validFrom <= now ? [...steps, 'APPROVED'] : steps
 }
 
 type Word = { by: Mover; comment?: string | undefined; now: Date }
@@ -103,7 +104,7 @@ function decide(pool: Pool, templateId: number, decision: Decision): Promise<Tem
     await decision(sql, template!)
     const [decided] = await store.selectTemplate(sql, owner.companyId, templateId)
     return decided!
-  }) as Promise<Template>
+  })
 }
 
 const isOneOf = (status: TemplateStatus, states: readonly TemplateStatus[]) => states.includes(status)

@@ -93,7 +93,8 @@ export function whyUnusable(
   }
   if (known.channelType !== 'WHATSAPP')
     return wrongTemplate(`${template} is for ${known.channelType}: use one for WHATSAPP`)
-  if (known.status === 'APPROVED') return wrongTemplate(`${template} is not valid today: see its dateFrom and dateTo`)
+  if (known.status === 'APPROVED')
+    return wrongTemplate(`${template} is not valid today: its first day has not come, or its last day is over`)
   const isOver = known.status === 'CLOSED' || known.status === 'DENIED' || known.status === 'REJECTED'
   const advice = isOver ? 'use an APPROVED template' : 'it can be used once it is APPROVED'
   return wrongTemplate(`${template} is ${known.status}: ${advice}`)

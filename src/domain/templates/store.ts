@@ -3,28 +3,28 @@ import type { Mover, Move as PastMove } from '../senders/sender.ts'
 import type { NewTemplate, Template, TemplateChange, TemplateStatus } from './template.ts'
 
 const columns = (sql: Sql) => sql`
-  t.template_id as "templateId", t.company_id as "companyId", t.channel_type as "channelType",
-  t.template_type as "templateType", t.pattern, t.sender_id as "senderId", s.sender_name as "senderName", s.brand,
-  s.country_code as "countryCode", t.content, t.date_from as "dateFrom", t.date_to as "dateTo", t.status,
-  t.manager_comment as "managerComment", t.rejected_at as "rejectedAt", t.created_at as "createdAt"`
+  t.template_id, t.company_id, t.channel_type,
+  t.traffic_type, t.pattern, t.sender_id, s.sender_name, s.brand,
+  s.country_code, t.content, t.valid_from, t.valid_to, t.status,
+  t.manager_comment, t.rejected_at, t.created_at`
 
 const fromTemplates = (sql: Sql) => sql`
   from templates t left join senders s on s.company_id = t.company_id and s.sender_id = t.sender_id`
 
 export function insertTemplateId(sql: Sql, companyId: number) {
   return sql<{ templateId: number }[]>`
-    insert into template_ids (company_id) values (${companyId}) returning template_id as "templateId"`
+    insert into template_ids (company_id) values (${companyId}) returning template_id`
 }
 
 /** Nothing is written, and no row comes back, when the company has that many already. */
 export function insertTemplate(sql: Sql, companyId: number, templateId: number, template: NewTemplate, most: number) {
   return sql<{ templateId: number }[]>`
     insert into templates (
-      company_id, template_id, channel_type, template_type, pattern, sender_id, content, date_from, date_to)
-    select ${companyId}, ${templateId}, ${template.channelType}, ${template.templateType}, ${template.pattern},
-      ${template.senderId}, ${contentOf(sql, template.content)}, ${template.dateFrom}, ${template.dateTo}
+      company_id, template_id, channel_type, traffic_type, pattern, sender_id, content, valid_from, valid_to)
+    select ${companyId}, ${templateId}, ${template.channelType}, ${template.trafficType}, ${template.pattern},
+      ${template.senderId}, ${contentOf(sql, template.content)}, ${template.validFrom}, ${template.validTo}
     where (select count(*) from templates where company_id = ${companyId} and status not in ('DENIED', 'CLOSED')) < ${most}
-    returning template_id as "templateId"`
+    returning template_id`
 }
 
 const contentOf = (sql: Sql, content: Template['content']) => (content === null ? null : sql.json(content))
@@ -35,7 +35,7 @@ export const lockTemplatesOf = (sql: Sql, companyId: number) =>
 
 /** The resolver: from a bare id to its company. */
 export const selectCompanyOf = (sql: Sql, templateId: number) =>
-  sql<{ companyId: number }[]>`select company_id as "companyId" from template_ids where template_id = ${templateId}`
+  sql<{ companyId: number }[]>`select company_id from template_ids where template_id = ${templateId}`
 
 export function selectTemplate(sql: Sql, companyId: number, templateId: number) {
   return sql<Template[]>`
@@ -55,7 +55,7 @@ export function selectTemplateForUpdate(sql: Sql, companyId: number, templateId:
 }
 
 export type TemplateFilter = Partial<
-  Record<'channelType' | 'templateType' | 'status' | 'brand' | 'countryCode' | 'senderName', string[]>
+  Record<'channelType' | 'trafficType' | 'status' | 'brand' | 'countryCode' | 'senderName', string[]>
 > & {
   templateId?: number[]
   senderId?: number[]
@@ -70,7 +70,7 @@ const filtered = (sql: Sql, companyId: number, filter: TemplateFilter) => {
     ids?.length ? sql`and ${sql(column)} = any(${ids}::bigint[])` : sql``
   return sql`
     ${fromTemplates(sql)} where t.company_id = ${companyId}
-    ${oneOf('t.channel_type', filter.channelType)} ${oneOf('t.template_type', filter.templateType)}
+    ${oneOf('t.channel_type', filter.channelType)} ${oneOf('t.traffic_type', filter.trafficType)}
     ${oneOf('t.status', filter.status)} ${oneOf('s.brand', filter.brand)}
     ${oneOf('s.country_code', filter.countryCode)} ${oneOf('s.sender_name', filter.senderName)}
     ${oneOfIds('t.template_id', filter.templateId)} ${oneOfIds('t.sender_id', filter.senderId)}
@@ -95,8 +95,8 @@ export function updateTemplate(sql: Sql, template: Template, change: TemplateCha
   const changed = { ...template, ...change }
   return sql`
     update templates set
-      template_type = ${changed.templateType}, pattern = ${changed.pattern}, sender_id = ${changed.senderId},
-      content = ${contentOf(sql, changed.content)}, date_from = ${changed.dateFrom}, date_to = ${changed.dateTo}
+      traffic_type = ${changed.trafficType}, pattern = ${changed.pattern}, sender_id = ${changed.senderId},
+      content = ${contentOf(sql, changed.content)}, valid_from = ${changed.validFrom}, valid_to = ${changed.validTo}
     where company_id = ${template.companyId} and template_id = ${template.templateId}`
 }
 
@@ -115,7 +115,7 @@ export type Move = {
   by: Mover
   comment?: string | undefined
   /** What the move was decided on, where the row is not locked. */
-  seen?: Pick<Template, 'dateFrom' | 'dateTo'>
+  seen?: Pick<Template, 'validFrom' | 'validTo'>
   now: Date
 }
 
@@ -145,26 +145,26 @@ const commentAfter = (sql: Sql, { to, comment }: Move) =>
   to === 'AWAITING' ? sql`${comment ?? null}::text` : sql`coalesce(${comment ?? null}, manager_comment)`
 
 const unchanged = (sql: Sql, seen: NonNullable<Move['seen']>) => sql`
-  and date_trunc('milliseconds', date_from) = ${seen.dateFrom}
-  and date_trunc('milliseconds', date_to) is not distinct from ${seen.dateTo}::timestamptz`
+  and date_trunc('milliseconds', valid_from) = ${seen.validFrom}
+  and date_trunc('milliseconds', valid_to) is not distinct from ${seen.validTo}::timestamptz`
 
-export type Due = Pick<Template, 'companyId' | 'templateId' | 'status' | 'dateFrom' | 'dateTo'>
+export type Due = Pick<Template, 'companyId' | 'templateId' | 'status' | 'validFrom' | 'validTo'>
 
 /** Templates that the clock, or automatic moderation, has to move now. Those submitted to staff stay under review. */
 export function selectDue(sql: Sql, movable: TemplateStatus[], now: Date, limit: number) {
   return sql<Due[]>`
-    select company_id as "companyId", template_id as "templateId", status, date_from as "dateFrom", date_to as "dateTo"
+    select company_id, template_id, status, valid_from, valid_to
     from templates
     where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING')
-      and status = any(${movable}::text[]::sender_status[]) and (status <> 'AWAITING' or date_from <= ${now})
+      and status = any(${movable}::text[]::review_status[]) and (status <> 'AWAITING' or valid_from <= ${now})
       and (status = 'AWAITING' or not exists (
         select from template_moves m
         where m.company_id = templates.company_id and m.template_id = templates.template_id
           and m.to_status = 'PRE_REVIEW' and m.moved_by = 'staff'))
     union all
-    select company_id, template_id, status, date_from, date_to
+    select company_id, template_id, status, valid_from, valid_to
     from templates
-    where status in ('AWAITING', 'APPROVED') and date_to <= ${now}
+    where status in ('AWAITING', 'APPROVED') and valid_to <= ${now}
     limit ${limit}`
 }
 
@@ -172,8 +172,8 @@ export function selectDue(sql: Sql, movable: TemplateStatus[], now: Date, limit:
 const MOST_MOVES = 100
 
 export const selectMoves = (sql: Sql, companyId: number, templateId: number) => sql<PastMove[]>`
-  select "from", "to", "by", comment, "movedAt" from (
-    select move_id, from_status as "from", to_status as "to", moved_by as "by", comment, moved_at as "movedAt"
+  select "from", "to", "by", comment, moved_at from (
+    select move_id, from_status as "from", to_status as "to", moved_by as "by", comment, moved_at
     from template_moves where company_id = ${companyId} and template_id = ${templateId}
     order by move_id desc limit ${MOST_MOVES}) latest
   order by move_id`
@@ -201,7 +201,7 @@ export function selectApproved(sql: Sql, companyId: number) {
     from (select coalesce(max(version), 0) as version from template_versions where company_id = ${companyId}) v
     left join (templates t left join senders s on s.company_id = t.company_id and s.sender_id = t.sender_id)
       on t.company_id = ${companyId} and t.status = 'APPROVED'
-    order by array_position('{AUTHORIZE,TRANSACT,SERVICE,PROMO}', t.template_type), t.template_id`
+    order by array_position('{AUTHORIZE,TRANSACT,SERVICE,PROMO}', t.traffic_type), t.template_id`
 }
 
 /** A template that waits for staff, and since when: since it was last submitted. */
@@ -213,16 +213,16 @@ export type WaitingTemplate = Pick<Template, 'templateId' | 'companyId' | 'chann
 /** Read from the index of reviews, which holds nothing else. The oldest first. */
 export function selectWaiting(sql: Sql, limit: number) {
   return sql<WaitingTemplate[]>`
-    select t.template_id as "templateId", t.company_id as "companyId", c.name as "companyName",
-      t.channel_type as "channelType", t.pattern, s.sender_name as "senderName",
-      coalesce(submitted.at, t.created_at) as "waitingSince"
+    select t.template_id, t.company_id, c.name as company_name,
+      t.channel_type, t.pattern, s.sender_name,
+      coalesce(submitted.at, t.created_at) as waiting_since
     ${fromTemplates(sql)}
     join companies c on c.company_id = t.company_id
     left join lateral (
       select max(m.moved_at) as at from template_moves m
       where m.company_id = t.company_id and m.template_id = t.template_id and m.to_status = 'PRE_REVIEW') submitted on true
     where t.status in ('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW')
-    order by "waitingSince", t.template_id limit ${limit}`
+    order by waiting_since, t.template_id limit ${limit}`
 }
 
 export const countWaiting = (sql: Sql) =>

@@ -1,11 +1,11 @@
 import type { ClientChannel, TrafficType } from '../../base/channel-types.ts'
 import { invalidField } from '../../base/errors.ts'
 import type { Brand } from '../numbering/brand.ts'
-import { reviewStates, type SenderStatus, senderStatuses } from '../senders/sender.ts'
+import { type ReviewStatus, reviewStates, reviewStatuses } from '../senders/sender.ts'
 
 /** A template is reviewed as a sender name is, in the same states. */
-export const templateStatuses = senderStatuses
-export type TemplateStatus = SenderStatus
+export const templateStatuses = reviewStatuses
+export type TemplateStatus = ReviewStatus
 
 /** A template registered with the messenger itself, which goes out in place of a free text that matches. */
 export type MessengerTemplate = { name: string; language: string }
@@ -14,7 +14,7 @@ export type Template = {
   templateId: number
   companyId: number
   channelType: ClientChannel
-  templateType: TrafficType
+  trafficType: TrafficType
   pattern: string
   /** The sender name it is bound to; null serves every name of its channel. Brand and country are the name's. */
   senderId: number | null
@@ -22,8 +22,8 @@ export type Template = {
   brand: Brand | null
   countryCode: string | null
   content: MessengerTemplate | null
-  dateFrom: Date
-  dateTo: Date | null
+  validFrom: Date
+  validTo: Date | null
   status: TemplateStatus
   managerComment: string | null
   rejectedAt: Date | null
@@ -35,23 +35,23 @@ export type GivenName = { senderName: string; brand?: Brand | undefined; country
 
 export type NewTemplate = Pick<
   Template,
-  'channelType' | 'templateType' | 'pattern' | 'senderId' | 'content' | 'dateFrom' | 'dateTo'
+  'channelType' | 'trafficType' | 'pattern' | 'senderId' | 'content' | 'validFrom' | 'validTo'
 >
 
 export type TemplateChange = Partial<
-  Pick<Template, 'templateType' | 'pattern' | 'senderId' | 'content' | 'dateFrom' | 'dateTo'>
+  Pick<Template, 'trafficType' | 'pattern' | 'senderId' | 'content' | 'validFrom' | 'validTo'>
 >
 
 const early: readonly TemplateStatus[] = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED']
 
 /** In which states a field may still be changed: what was reviewed stays as it was reviewed. */
 const changeableIn: Record<keyof TemplateChange, readonly TemplateStatus[]> = {
-  templateType: early,
+  trafficType: early,
   pattern: early,
   senderId: early,
   content: early,
-  dateFrom: [...reviewStates, 'REJECTED'],
-  dateTo: [...reviewStates, 'REJECTED', 'APPROVED'],
+  validFrom: [...reviewStates, 'REJECTED'],
+  validTo: [...reviewStates, 'REJECTED', 'APPROVED'],
 }
 
 export const changeableFields = ({ status }: Pick<Template, 'status'>) =>

@@ -39,12 +39,12 @@ const aTemplate = (given: Partial<NewTemplate> = {}, of = companyId): Promise<Te
       of,
       {
         channelType: 'SMS',
-        templateType: 'AUTHORIZE',
+        trafficType: 'AUTHORIZE',
         pattern: 'Ваш код: %d',
         senderId: null,
         content: null,
-        dateFrom: inDays(-10),
-        dateTo: null,
+        validFrom: inDays(-10),
+        validTo: null,
         ...given,
       },
       now,
@@ -53,9 +53,9 @@ const aTemplate = (given: Partial<NewTemplate> = {}, of = companyId): Promise<Te
 
 /** A template in the given state, as if it had come there by itself. */
 async function aTemplateIn(status: TemplateStatus, given: Partial<NewTemplate> = {}): Promise<Template> {
-  const { dateTo = null, ...rest } = given
+  const { validTo = null, ...rest } = given
   const { templateId } = await aTemplate(rest)
-  await db.sql`update templates set status = ${status}, date_to = ${dateTo} where template_id = ${templateId}`
+  await db.sql`update templates set status = ${status}, valid_to = ${validTo} where template_id = ${templateId}`
   return requireTemplate(db.sql, companyId, templateId)
 }
 
@@ -72,15 +72,15 @@ describe('a new template', () => {
       templateId: expect.any(Number),
       companyId,
       channelType: 'SMS',
-      templateType: 'AUTHORIZE',
+      trafficType: 'AUTHORIZE',
       pattern: 'Ваш код: %d',
       senderId: sender.senderId,
       senderName: 'ROMASHKA',
       brand: 'MTS',
       countryCode: 'RU',
       content: null,
-      dateFrom: inDays(-10),
-      dateTo: null,
+      validFrom: inDays(-10),
+      validTo: null,
       status: 'DRAFT',
       managerComment: null,
       rejectedAt: null,
@@ -102,8 +102,12 @@ describe('a new template', () => {
   test.each<[string, Partial<NewTemplate>, string]>([
     ['a bad pattern', { pattern: '%w{2,3}' }, 'pattern: %w{2,3} must be %w{1,n}'],
     ['an empty pattern', { pattern: '' }, 'pattern: must not be empty'],
-    ['a last day before the first', { dateFrom: inDays(2), dateTo: inDays(1) }, 'dateTo: must not be before dateFrom'],
-    ['a last day in the past', { dateTo: inDays(-1) }, 'dateTo: must not be in the past'],
+    [
+      'a last day before the first',
+      { validFrom: inDays(2), validTo: inDays(1) },
+      'validTo: must not be before validFrom',
+    ],
+    ['a last day in the past', { validTo: inDays(-1) }, 'validTo: must not be in the past'],
     ['content that SMS has not', { content: { name: 'x', language: 'ru' } }, 'content: only templates of WHATSAPP'],
     ['a bad name', { channelType: 'WHATSAPP', content: { name: 'Код', language: 'ru' } }, 'content.name: must be'],
     ['a bad language', { channelType: 'WHATSAPP', content: { name: 'x', language: 'r' } }, 'content.language: must be'],
@@ -126,8 +130,8 @@ describe('a new template', () => {
 
   test('is one of at most 500 that are not over, however many are made at once', async () => {
     await db.sql`
-      insert into templates (company_id, template_id, channel_type, template_type, pattern, date_from, status)
-      select ${companyId}, 1000000 + n, 'SMS', 'PROMO', 'x', now(), case when n <= 5 then 'CLOSED' else 'APPROVED' end::sender_status
+      insert into templates (company_id, template_id, channel_type, traffic_type, pattern, valid_from, status)
+      select ${companyId}, 1000000 + n, 'SMS', 'PROMO', 'x', now(), case when n <= 5 then 'CLOSED' else 'APPROVED' end::review_status
       from generate_series(1, ${MOST_TEMPLATES}::int) n`
     const made = await Promise.allSettled(Array.from({ length: 12 }, () => aTemplate()))
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
@@ -139,8 +143,8 @@ describe('a new template', () => {
 describe('reading', () => {
   test('templates are listed by filters and pages, of one company alone', async () => {
     const sms = await aTemplate({ senderId: sender.senderId })
-    const viber = await aTemplate({ channelType: 'VIBER', templateType: 'PROMO' })
-    const approved = await aTemplateIn('APPROVED', { templateType: 'SERVICE' })
+    const viber = await aTemplate({ channelType: 'VIBER', trafficType: 'PROMO' })
+    const approved = await aTemplateIn('APPROVED', { trafficType: 'SERVICE' })
     await aTemplate({}, otherCompanyId)
     const ids = async (filter: Parameters<typeof listTemplates>[2], page = { page: 1, perPage: 10 }) => {
       const { total, items } = await listTemplates(db.sql, companyId, filter, page)
@@ -153,7 +157,7 @@ describe('reading', () => {
     expect(await ids({ channelType: ['VIBER'] })).toEqual([1, b])
     expect(await ids({ status: ['APPROVED'] })).toEqual([1, c])
     expect(await ids({ status: ['APPROVED', 'DRAFT'] })).toEqual([3, a, b, c])
-    expect(await ids({ templateType: ['SERVICE', 'PROMO'] })).toEqual([2, b, c])
+    expect(await ids({ trafficType: ['SERVICE', 'PROMO'] })).toEqual([2, b, c])
     expect(await ids({ templateId: [a, c] })).toEqual([2, a, c])
     expect(await ids({ senderId: [sender.senderId] })).toEqual([1, a])
     expect(await ids({ senderName: ['ROMASHKA'], brand: ['MTS'], countryCode: ['RU'] })).toEqual([1, a])
@@ -213,7 +217,7 @@ describe('moderation', () => {
   test.each(['auto', 'manual'] as const)(
     'the clock approves on the first day and closes at the end (%s)',
     async how => {
-      const template = await aTemplateIn('AWAITING', { dateFrom: inDays(1), dateTo: inDays(5) })
+      const template = await aTemplateIn('AWAITING', { validFrom: inDays(1), validTo: inDays(5) })
       expect(await tick(how, new Date(inDays(1).getTime() - 1))).toBe(0)
       expect(await tick(how, inDays(1))).toBe(1)
       expect(await tick(how, new Date(inDays(5).getTime() - 1))).toBe(0)
@@ -242,7 +246,7 @@ describe('staff', () => {
   })
 
   test('approve one before its first day: it waits', async () => {
-    const { templateId } = await aTemplateIn('PRE_REVIEW', { dateFrom: inDays(1) })
+    const { templateId } = await aTemplateIn('PRE_REVIEW', { validFrom: inDays(1) })
     expect((await approveTemplate(db.sql, templateId, now)).status).toBe('AWAITING')
   })
 
@@ -288,12 +292,12 @@ describe('a change', () => {
   const early = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'] as const
   const untilApproved = [...reviewStates, 'REJECTED'] as const
   const fields: [string, () => object, readonly TemplateStatus[]][] = [
-    ['templateType', () => ({ templateType: 'SERVICE' }), early],
+    ['trafficType', () => ({ trafficType: 'SERVICE' }), early],
     ['pattern', () => ({ pattern: 'Новый %w' }), early],
     ['senderId', () => ({ senderId: sender.senderId }), early],
     ['content', () => ({ content: null }), early],
-    ['dateFrom', () => ({ dateFrom: inDays(2) }), untilApproved],
-    ['dateTo', () => ({ dateTo: inDays(20) }), [...untilApproved, 'APPROVED']],
+    ['validFrom', () => ({ validFrom: inDays(2) }), untilApproved],
+    ['validTo', () => ({ validTo: inDays(20) }), [...untilApproved, 'APPROVED']],
   ]
 
   test.each(fields)('of %s has its time', async (field, change, allowed) => {
@@ -311,20 +315,20 @@ describe('a change', () => {
   test('that is refused changes nothing', async () => {
     const template = await aTemplateIn('REJECTED')
     const foreign = await aSender(db.sql, otherCompanyId)
-    for (const change of [{ pattern: '' }, { dateTo: inDays(-20) }, { senderId: foreign.senderId }]) {
+    for (const change of [{ pattern: '' }, { validTo: inDays(-20) }, { senderId: foreign.senderId }]) {
       await expect(changeTemplate(db.sql, template, change, now)).rejects.toMatchObject({ kind: 'invalid' })
     }
     expect(await read(template)).toEqual(template)
   })
 
   test('leaves alone what it does not name, and what it names as undefined', async () => {
-    const template = await aTemplate({ senderId: sender.senderId, dateTo: inDays(3) })
-    const changed = await changeTemplate(db.sql, template, { templateType: 'PROMO', pattern: undefined as never }, now)
-    expect(changed).toEqual({ ...template, templateType: 'PROMO' })
-    expect(await changeTemplate(db.sql, template, { senderId: null, dateTo: null }, now)).toMatchObject({
+    const template = await aTemplate({ senderId: sender.senderId, validTo: inDays(3) })
+    const changed = await changeTemplate(db.sql, template, { trafficType: 'PROMO', pattern: undefined as never }, now)
+    expect(changed).toEqual({ ...template, trafficType: 'PROMO' })
+    expect(await changeTemplate(db.sql, template, { senderId: null, validTo: null }, now)).toMatchObject({
       senderId: null,
       senderName: null,
-      dateTo: null,
+      validTo: null,
     })
   })
 })

@@ -144,13 +144,13 @@ export async function changeTemplate(
     const changed = { ...template, ...change }
     if (change.pattern !== undefined) refuseBadPattern(change.pattern)
     if (change.content) refuseBadContent(change.content, template.channelType)
-    if (change.dateFrom || change.dateTo) refuseBadDates(changed, now)
+    if (change.validFrom || change.validTo) refuseBadDates(changed, now)
 
     await store.updateTemplate(sql, template, change)
     if (template.status === 'APPROVED') await store.insertVersion(sql, companyId)
     if (template.status === 'REJECTED') await resubmit(sql, template, by, now)
     return requireTemplate(sql, companyId, templateId)
-  }) as Promise<Template>
+  })
 }
 
 /** The sender that a change binds the template to. The name that it is bound to already is no change. */
@@ -191,11 +191,11 @@ export const versionOf = (template: Template): string =>
   digestOf([
     template.status,
     template.pattern,
-    template.templateType,
+    template.trafficType,
     template.senderId,
     template.content,
-    template.dateFrom,
-    template.dateTo,
+    template.validFrom,
+    template.validTo,
     template.managerComment,
   ])
 

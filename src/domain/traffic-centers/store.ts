@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts'
 import type { TrafficCenter } from './traffic-center.ts'
 
-const columns = (sql: Sql) => sql`center_id as "centerId", company_id as "companyId", name, is_default as "isDefault"`
+const columns = (sql: Sql) => sql`center_id, company_id, name, is_default`
 
 export const selectCenters = (sql: Sql, companyId: number) =>
   sql<TrafficCenter[]>`select ${columns(sql)} from traffic_centers where company_id = ${companyId} order by center_id`

@@ -33,7 +33,7 @@ export async function centerCalled(sql: Sql, companyId: number, name: string): P
  * without naming a center. What is there already stays where it is.
  */
 export const moveDefault = (pool: Pool, companyId: number, name: string): Promise<TrafficCenter> =>
-  pool.begin(sql => moveDefaultWithin(sql, companyId, name)) as Promise<TrafficCenter>
+  pool.begin(sql => moveDefaultWithin(sql, companyId, name))
 
 /** The same in a transaction that does more. Of two at once, the second begins when the first has ended. */
 export async function moveDefaultWithin(sql: Transaction, companyId: number, name: string): Promise<TrafficCenter> {

@@ -9,7 +9,7 @@ import type { CheckStatus, FallbackSend, SentCode } from './verification.ts'
 /** Read under the lock of the company's account, which every request that sends codes takes first. */
 export function selectSubjects(sql: Sql, companyId: number, subjects: string[]) {
   return sql<SubjectState[]>`
-    select subject, since, count, last_at as "lastAt", streak, blocked_until as "blockedUntil", blocks, reason
+    select subject, since, count, last_at, streak, blocked_until, blocks, reason
     from verification_limits where company_id = ${companyId} and subject = any(${subjects}::text[])`
 }
 
@@ -77,7 +77,7 @@ export type BlockedSubject = Pick<SubjectState, 'subject' | 'blocks' | 'reason'>
 
 export function selectBlocked(sql: Sql, companyId: number | undefined) {
   return sql<BlockedSubject[]>`
-    select company_id as "companyId", subject, blocked_until as "blockedUntil", blocks, reason from verification_limits
+    select company_id, subject, blocked_until, blocks, reason from verification_limits
     where blocked_until > now() ${companyId === undefined ? sql`` : sql`and company_id = ${companyId}`}
     order by company_id, blocked_until desc, subject limit 10000`
 }
@@ -85,7 +85,7 @@ export function selectBlocked(sql: Sql, companyId: number | undefined) {
 /** Those of one company whose subject contains the text; the block that ends last comes first. */
 export function searchBlocked(sql: Sql, companyId: number, text: string, limit: number) {
   return sql<BlockedSubject[]>`
-    select company_id as "companyId", subject, blocked_until as "blockedUntil", blocks, reason from verification_limits
+    select company_id, subject, blocked_until, blocks, reason from verification_limits
     where company_id = ${companyId} and blocked_until > now() and position(lower(${text}) in subject) > 0
     order by blocked_until desc, subject limit ${limit}`
 }
@@ -127,7 +127,7 @@ function insertVerifications(sql: Sql, companyId: number, codes: Row[]) {
   return sql`
     insert into verifications (company_id, verification_uuid, verifier_id, destination, country, prefix, channel_type,
       code_hashes, code_ends, tries_left, sent_at)
-    select ${companyId}, q.uuid, q.verifier_id, q.destination, q.country, q.prefix, q.channel_type,
+    select ${companyId}, q.message_uuid, q.verifier_id, q.destination, q.country, q.prefix, q.channel_type,
       case when q.second is null then array[decode(q.first, 'hex')]
         else array[decode(q.first, 'hex'), decode(q.second, 'hex')] end,
       case when q.second is null then array[now() + q.seconds * interval '1 second']
@@ -138,7 +138,7 @@ function insertVerifications(sql: Sql, companyId: number, codes: Row[]) {
       ${codes.map(({ prefix }) => prefix)}::text[], ${codes.map(({ channelType }) => channelType)}::text[],
       ${codes.map(({ hashes }) => hashes[0]!)}::text[], ${codes.map(({ hashes }) => hashes[1] ?? null)}::text[],
       ${codes.map(({ lifetimeSeconds }) => lifetimeSeconds)}::int[], ${codes.map(({ tries }) => tries)}::int[]
-    ) q (uuid, verifier_id, destination, country, prefix, channel_type, first, second, seconds, tries)`
+    ) q (message_uuid, verifier_id, destination, country, prefix, channel_type, first, second, seconds, tries)`
 }
 
 /**
@@ -179,8 +179,8 @@ export function updateChannels(sql: Sql, companyId: number, sends: FallbackSend[
         (q.channel_type = 'FLASHCALL') <> (v.channel_type = 'FLASHCALL') as is_other_code
       from verifications v join unnest(
         ${sends.map(({ verificationUuid }) => verificationUuid)}::uuid[],
-        ${sends.map(({ channelType }) => channelType)}::text[]) q (uuid, channel_type)
-        on v.verification_uuid = q.uuid
+        ${sends.map(({ channelType }) => channelType)}::text[]) q (message_uuid, channel_type)
+        on v.verification_uuid = q.message_uuid
       where v.company_id = ${companyId} and v.confirmed_at is null
       order by v.verification_uuid for update of v)
     update verifications v set channel_type = l.channel_type,
@@ -201,11 +201,11 @@ export type Checked = { uuid: string; status: CheckStatus; triesLeft: number }
 export function checkCodes(sql: Sql, companyId: number, guesses: { uuid: string; hash: string }[]) {
   return sql<Checked[]>`
     with asked as (
-      select uuid, decode(hash, 'hex') as hash from unnest(
+      select message_uuid, decode(hash, 'hex') as hash from unnest(
         ${guesses.map(({ uuid }) => uuid)}::uuid[], ${guesses.map(({ hash }) => hash)}::text[]
-      ) q (uuid, hash)),
+      ) q (message_uuid, hash)),
     locked as (
-      select v.*, q.hash from verifications v join asked q on v.verification_uuid = q.uuid
+      select v.*, q.hash from verifications v join asked q on v.verification_uuid = q.message_uuid
       where v.company_id = ${companyId} order by v.verification_uuid for update of v),
     judged as (
       select verification_uuid, verifier_id, channel_type, country, sent_at, confirmed_at, tries_left,
@@ -235,7 +235,7 @@ export function checkCodes(sql: Sql, companyId: number, guesses: { uuid: string;
       group by verifier_id, channel_type, country order by verifier_id, channel_type, country
       on conflict (company_id, verifier_id, day, channel_type, country, what)
       do update set count = k.count + excluded.count, total_ms = k.total_ms + excluded.total_ms)
-    select verification_uuid as uuid, status, greatest(0, tries_left - (status = 'WRONG_CODE')::int)::int as "triesLeft"
+    select verification_uuid as uuid, status, greatest(0, tries_left - (status = 'WRONG_CODE')::int)::int as tries_left
     from outcome`
 }
 
@@ -248,9 +248,9 @@ export type VerificationState = {
 
 export function selectVerification(sql: Sql, companyId: number, verificationUuid: string) {
   return sql<VerificationState[]>`
-    select channel_type as "channelType", tries_left as "triesLeft", confirmed_at as "confirmedAt",
+    select channel_type, tries_left, confirmed_at,
       greatest(0, ceil(extract(epoch from (select max(ends) from unnest(code_ends) ends) - now())))::int
-        as "secondsToExpire"
+        as seconds_to_expire
     from verifications where company_id = ${companyId} and verification_uuid = ${verificationUuid}`
 }
 
@@ -310,11 +310,11 @@ export function selectStatistics(
   filter: { verifierId?: string; from: string; to: string },
 ) {
   return sql<StatisticsRow[]>`
-    select verifier_id as "verifierId", day::text, channel_type as "channelType", country,
+    select verifier_id, day::text, channel_type, country,
       coalesce(sum(count) filter (where what = 'sent'), 0)::bigint as sent,
       coalesce(sum(count) filter (where what = 'delivered'), 0)::bigint as delivered,
       coalesce(sum(count) filter (where what = 'confirmed'), 0)::bigint as confirmed,
-      coalesce(sum(cost), 0)::numeric(18, 4) as cost, coalesce(sum(total_ms), 0)::bigint as "confirmMs"
+      coalesce(sum(cost), 0)::numeric(18, 4) as cost, coalesce(sum(total_ms), 0)::bigint as confirm_ms
     from verification_counters
     where company_id = ${companyId} and day between ${filter.from}::date and ${filter.to}::date
       ${filter.verifierId === undefined ? sql`` : sql`and verifier_id = ${filter.verifierId}`}
@@ -337,11 +337,11 @@ const MOST_SUMS = 2000
 
 export function selectSums(sql: Sql, companyId: number, { verifierId, from, to }: Period) {
   return sql<StatisticsSum[]>`
-    select day::text, channel_type as "channelType", country, verifier_id as "verifierId",
+    select day::text, channel_type, country, verifier_id,
       coalesce(sum(count) filter (where what = 'sent'), 0)::bigint as sent,
       coalesce(sum(count) filter (where what = 'delivered'), 0)::bigint as delivered,
       coalesce(sum(count) filter (where what = 'confirmed'), 0)::bigint as confirmed,
-      coalesce(sum(cost), 0)::numeric(18, 4) as cost, coalesce(sum(total_ms), 0)::bigint as "confirmMs"
+      coalesce(sum(cost), 0)::numeric(18, 4) as cost, coalesce(sum(total_ms), 0)::bigint as confirm_ms
     from verification_counters
     where company_id = ${companyId} and day between ${from}::date and ${to}::date
       ${verifierId === undefined ? sql`` : sql`and verifier_id = ${verifierId}`}

@@ -2,8 +2,8 @@ import type { Sql } from '../../db/sql.ts'
 import type { PageSettings, Verifier, VerifierKind, VerifierSettings, Widget } from './verifier.ts'
 
 const columns = (sql: Sql) => sql`
-  company_id as "companyId", verifier_id as "verifierId", kind, name, settings, page, captcha_secret as "captchaSecret",
-  created_at as "createdAt"`
+  company_id, verifier_id, kind, name, settings, page, captcha_secret,
+  created_at`
 
 export const insertVerifierId = (sql: Sql, companyId: number, verifierId: string) =>
   sql`insert into verifier_ids (verifier_id, company_id) values (${verifierId}, ${companyId}) on conflict do nothing`
@@ -30,7 +30,7 @@ export function insertVerifier(sql: Sql, companyId: number, given: NewVerifier) 
 }
 
 export const selectCompanyOf = (sql: Sql, verifierId: string) =>
-  sql<{ companyId: number }[]>`select company_id as "companyId" from verifier_ids where verifier_id = ${verifierId}`
+  sql<{ companyId: number }[]>`select company_id from verifier_ids where verifier_id = ${verifierId}`
 
 export function selectVerifiersById(sql: Sql, ids: Pick<Verifier, 'companyId' | 'verifierId'>[]) {
   return sql<Verifier[]>`

@@ -149,7 +149,7 @@ type VerifierChange = VerifierOptions | ((before: Verifier) => VerifierOptions)
  * changes at once, neither undoes the other.
  */
 export async function changeVerifier(pool: Pool, verifier: Verifier, change: VerifierChange): Promise<void> {
-  await pool.begin(sql => changeVerifierIn(sql as Transaction, verifier, change))
+  await pool.begin(sql => changeVerifierIn(sql, verifier, change))
 }
 
 /** The same within a transaction. Returns the verifier as it was and as it is. */

@@ -6,10 +6,10 @@ import { liveSessions } from '../people/sessions.ts'
 import type { DispatchFilter, LiveDispatch, Place, Share, WatchedDispatch } from './watched.ts'
 
 const columns = (sql: Sql) => sql`
-  d.dispatch_id as "dispatchId", d.status, d.company_id as "companyId", c.name as "companyName", c.currency, d.name,
-  d.channel_type as "channelType", jsonb_path_query_array(d.cascade, '$[*].channelType') as "cascadeChannels",
-  d.price_estimate as "priceEstimate", d.created_at as "createdAt", d.start_at as "startAt",
-  d.started_at as "startedAt", d.completed_at as "completedAt", d.ended_at as "endedAt", counts.*`
+  d.dispatch_id, d.status, d.company_id, c.name as company_name, c.currency, d.name,
+  d.channel_type, jsonb_path_query_array(d.cascade, '$[*].channelType') as cascade_channels,
+  d.price_estimate, d.created_at, d.start_at,
+  d.started_at, d.completed_at, d.ended_at, counts.*`
 
 /** From the counters of blocks, not from the messages. */
 const withCounts = (sql: Sql) => sql`
@@ -83,7 +83,7 @@ export function selectOneWatched(sql: Sql, scope: CompanyScope, dispatchId: numb
 /** Which of these dispatches the scope has. */
 export function selectOwned(sql: Sql, scope: CompanyScope, dispatchIds: number[]) {
   return sql<{ dispatchId: number }[]>`
-    select i.dispatch_id as "dispatchId" from dispatch_ids i join companies c using (company_id)
+    select i.dispatch_id from dispatch_ids i join companies c using (company_id)
     where i.dispatch_id = any(${dispatchIds}::bigint[]) and ${isInScope(sql, scope)}`
 }
 
@@ -108,9 +108,9 @@ type Counted = Share & { isSlice: boolean; slice: number | null; lastAt: Date | 
 /** Reads every message of the dispatch once, and no other: what became of them, and when they were handed over. */
 export function selectShares(sql: Sql, home: MessageHome, { from, seconds, most }: Slices) {
   return sql<Counted[]>`
-    select brand_id as "brandId", status, error_code as "errorCode", was_sent as "wasSent",
-      count(*) as messages, sum(price) as price, coalesce(sum(final_price), 0) as "finalPrice",
-      grouping(slice) = 0 as "isSlice", slice, max(sent_at) as "lastAt"
+    select brand_id, status, error_code, was_sent,
+      count(*) as messages, sum(price) as price, coalesce(sum(final_price), 0) as final_price,
+      grouping(slice) = 0 as is_slice, slice, max(sent_at) as last_at
     from (
       select brand_id, status, error_code, sent_at is not null as was_sent, sent_at, price, final_price,
         case when sent_at is not null then
@@ -118,7 +118,7 @@ export function selectShares(sql: Sql, home: MessageHome, { from, seconds, most 
         end as slice
       from messages
       where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
-        and uuid between ${home.firstUuid} and ${home.lastUuid}
+        and message_uuid between ${home.firstUuid} and ${home.lastUuid}
     ) m
     group by grouping sets ((brand_id, status, error_code, was_sent), (slice))`
 }

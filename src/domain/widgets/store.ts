@@ -24,11 +24,11 @@ export function countSessions(sql: Sql, companyId: number, network: string, most
 }
 
 const sessionColumns = (sql: Sql) => sql`
-  company_id as "companyId", key_hash as "keyHash", secret_hash as "secretHash", widget_id as "widgetId", destination,
-  client_address as "clientAddress", origin, language, channel_type as "channelType", state, asks, error,
-  verification_uuid as "verificationUuid", message_uuid as "messageUuid",
-  extract(epoch from now() - asked_at)::float as "secondsWaiting",
-  greatest(0, ceil(extract(epoch from retry_at - now())))::int as "retryAfterSeconds", ends_at <= now() as "isOver", now() as "readAt"`
+  company_id, key_hash, secret_hash, widget_id, destination,
+  client_address, origin, language, channel_type, state, asks, error,
+  verification_uuid, message_uuid,
+  extract(epoch from now() - asked_at)::float as seconds_waiting,
+  greatest(0, ceil(extract(epoch from retry_at - now())))::int as retry_after_seconds, ends_at <= now() as is_over, now() as read_at`
 
 export function selectSession(sql: Sql, companyId: number, keyHash: Buffer) {
   return sql<Session[]>`
@@ -119,7 +119,7 @@ export type ErrorFilter = { widgetId?: string; code?: number; limit: number }
 
 export function selectErrors(sql: Sql, companyId: number, { widgetId, code, limit }: ErrorFilter) {
   return sql<WidgetError[]>`
-    select error_id as "errorId", widget_id as "widgetId", code, reason, origin, destination, created_at as "createdAt"
+    select error_id, widget_id, code, reason, origin, destination, created_at
     from widget_errors
     where company_id = ${companyId} ${widgetId === undefined ? sql`` : sql`and widget_id = ${widgetId}`}
       ${code === undefined ? sql`` : sql`and code = ${code}`}
@@ -131,7 +131,7 @@ export type ErrorCount = { widgetId: string; code: number; count: number }
 /** Errors of a company's widgets within a day, the most frequent of each widget first. */
 export function countErrors(sql: Sql, companyId: number) {
   return sql<ErrorCount[]>`
-    select widget_id as "widgetId", code, count(*)::int as count from widget_errors
+    select widget_id, code, count(*)::int as count from widget_errors
     where company_id = ${companyId} and created_at > now() - interval '1 day'
     group by widget_id, code order by widget_id, count desc, code`
 }

@@ -6,12 +6,12 @@ import { type CallbackRequest, newSession, noteRefused, noteTaken, type OpenBatc
 const newcomer = () => newSession({ companyId: 1, receiver: 'http://hooks.example', failures: 0 }, 0, 0)
 
 let lastId = 0
-function aBatch(format: OpenBatch['format'], messageUuids: string[], url = 'http://hooks.example/a'): OpenBatch {
+function aBatch(api: OpenBatch['api'], messageUuids: string[], url = 'http://hooks.example/a'): OpenBatch {
   const batch = {
     companyId: 1,
     callbackId: ++lastId,
     url,
-    format,
+    api,
     events: messageUuids.map(messageUuid => ({ messageUuid })),
     done: messageUuids.map(() => false),
     held: new Set<string>(),

@@ -47,6 +47,6 @@ function eventsByMessage(batches: OpenBatch[], holders: Map<string, number>): It
 function mayShareArray(events: CallbackRequest): boolean {
   const { url } = events[0].batch
   const mayShare = ({ batch, messageUuid }: PendingEvent) =>
-    batch.format === 'messaging' && batch.url === url && !batch.held.has(messageUuid)
+    batch.api === 'messaging' && batch.url === url && !batch.held.has(messageUuid)
   return events.length <= MOST_ARRAY_EVENTS && events.every(mayShare)
 }

@@ -284,7 +284,7 @@ describe('failures', () => {
     for (const [i, uuid] of sent.entries()) await enqueue(`${receiver.url}?${i}`, [statusOf(uuid)])
     startSender()
     await eventually(async () => {
-      const rows = await db.sql`select failures >= 20 as paused, until < now() as free from receivers`
+      const rows = await db.sql`select failures >= 20 as paused, claimed_until < now() as free from receivers`
       expect(rows).toEqual([{ paused: true, free: true }])
     })
     expect(receiver.requests.length).toBeLessThan(24)

@@ -340,7 +340,7 @@ describe('receivers do not disturb each other:', () => {
     startSender()
     const failures = (count: number) =>
       eventually(async () => {
-        const [row] = await db.sql`select failures, until < now() as free from receivers`
+        const [row] = await db.sql`select failures, claimed_until < now() as free from receivers`
         expect(row).toEqual({ failures: expect.any(Number), free: true })
         expect(row!.failures).toBeGreaterThanOrEqual(count)
       })
@@ -369,7 +369,7 @@ describe('the log', () => {
   }
   const paused = () =>
     eventually(async () => {
-      const rows = await db.sql`select failures >= 20 as paused, until < now() as free from receivers`
+      const rows = await db.sql`select failures >= 20 as paused, claimed_until < now() as free from receivers`
       expect(rows).toEqual([{ paused: true, free: true }])
     })
   const failedProbe = async (receiver: TestReceiver) => {

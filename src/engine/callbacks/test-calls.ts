@@ -38,7 +38,7 @@ export class TestCalls {
 async function sendTest({ sql, clock, poster, key }: TestContext, test: AskedTest) {
   const now = clock()
   const target = targetOf(test.url)
-  const body = bodyOfTest(test.format, now)
+  const body = bodyOfTest(test.api, now)
   const sign = signerOf(await callbackSecretOf(sql, test.companyId, key))
   const begun = performance.now()
   const result = target

@@ -26,13 +26,15 @@ async function sentMessages() {
   const recorder = new Recorder({ sql: db.sql, clock: () => new Date(), billingZone, log })
   const dispatchId = await aDispatch(db.sql, await loadNumbering(db.sql), world, someRecipients(4))
   await start(db.sql, world, dispatchId)
-  const rows = await db.sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId} order by 1`
+  const rows = await db.sql<
+    { uuid: string }[]
+  >`select message_uuid as uuid from messages where dispatch_id = ${dispatchId} order by 1`
   await Promise.all(
     rows.map(({ uuid }) =>
       recorder.note(world.companyId, { uuid, sentAt: new Date(), ids: { gatewayId, providerIds: [`id ${uuid}`] } }),
     ),
   )
-  await db.sql`update messages set text = 'Cursed' where uuid = ${rows[0]!.uuid}`
+  await db.sql`update messages set text = 'Cursed' where message_uuid = ${rows[0]!.uuid}`
   return { companyId: world.companyId, gatewayId, dispatchId, recorder, uuids: rows.map(({ uuid }) => uuid) }
 }
 

@@ -88,7 +88,7 @@ async function looksAround(worker: string) {
 }
 
 const leaseOf = async (worker: string) =>
-  (await db.sql<{ until: string }[]>`select until::text from gateway_binds where worker = ${worker}`)[0]?.until
+  (await db.sql<{ until: string }[]>`select claimed_until::text from gateway_binds where worker = ${worker}`)[0]?.until
 
 test('engines that already run learn the form of the ids from another engine', async () => {
   const smsc = await anSmsc()
@@ -148,7 +148,7 @@ describe('ids that count from 1', () => {
 
   const ended = async (dispatchId: number) => {
     const rows = await db.sql<{ text: string; destination: string; status: string }[]>`
-      select text, destination, status from messages where dispatch_id = ${dispatchId} order by position`
+      select text, destination, status from messages where dispatch_id = ${dispatchId} order by dispatch_position`
     expect(rows.filter(({ status }) => status === 'CREATED' || status === 'SENT')).toEqual([])
     return rows
   }

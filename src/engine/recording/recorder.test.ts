@@ -36,7 +36,9 @@ function aRecorder(sql: Pool = db.sql) {
 async function someMessages(count: number) {
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(count))
   await start(db.sql, world, dispatchId)
-  const rows = await db.sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId} order by 1`
+  const rows = await db.sql<
+    { uuid: string }[]
+  >`select message_uuid as uuid from messages where dispatch_id = ${dispatchId} order by 1`
   return { dispatchId, uuids: rows.map(({ uuid }) => uuid) }
 }
 
@@ -111,12 +113,14 @@ test('a NUL character or an endless id from a channel is not written, and everyt
   expect(told('status_reports.not_recorded')).toEqual([])
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 2, 'FAILED 601': 1 })
   expect(
-    await db.sql`select uuid, provider_id as id from submissions where company_id = ${world.companyId} order by 2`,
+    await db.sql`select message_uuid as uuid, provider_id as id from submissions where company_id = ${world.companyId} order by 2`,
   ).toEqual([
     { uuid: controls, id: '123' },
     { uuid: controls, id: 'ok' },
   ])
-  const [row] = await db.sql<{ word: string }[]>`select operator_error as word from messages where uuid = ${failed}`
+  const [row] = await db.sql<
+    { word: string }[]
+  >`select operator_error as word from messages where message_uuid = ${failed}`
   expect(row!.word).toMatch(/^\u{1f600}err or!+$/u)
   expect(row!.word.length).toBeLessThanOrEqual(200)
   await recorder.stop()

@@ -54,8 +54,8 @@ async function accept(...requests: MessageRequest[]): Promise<string[]> {
 const rowOf = async (uuid: string) =>
   (
     await db.sql`
-      select status, error_code as "errorCode", sent_at as "sentAt", final_at as "finalAt" from messages
-      where uuid = ${uuid}`
+      select status, error_code, sent_at, final_at from messages
+      where message_uuid = ${uuid}`
   )[0]!
 
 const taking = () => aChannel(({ uuid }) => ({ kind: 'accepted', providerIds: [`id ${uuid}`] }))
@@ -112,10 +112,12 @@ test('after an engine is killed, the parts of its message that have an operator 
   await aGateway(db.sql)
   const [long, other] = await accept(request({ text: 'a'.repeat(400) }), request())
   const killed = await anEngineThatTakesTheFirstPart()
-  await eventually(async () => expect(await db.sql`select from submissions where uuid = ${long!}`).toHaveLength(1))
+  await eventually(async () =>
+    expect(await db.sql`select from submissions where message_uuid = ${long!}`).toHaveLength(1),
+  )
   killed.kill('SIGKILL')
   await once(killed, 'exit')
-  await db.sql`update leases set until = '-infinity'` // as if the lease had run out
+  await db.sql`update leases set claimed_until = '-infinity'` // as if the lease had run out
 
   const operator = aChannel(({ uuid, parts }) => ({
     kind: 'accepted',
@@ -265,7 +267,7 @@ test('each of two Telegram bots sends the messages under its own name, and no ot
     ...[...names, ...names].map(senderName => request({ channelType: 'TELEGRAM', senderName, content })),
   )
   await eventually(async () => {
-    const rows = await db.sql`select from messages where uuid = any(${uuids}::uuid[]) and status = 'SENT'`
+    const rows = await db.sql`select from messages where message_uuid = any(${uuids}::uuid[]) and status = 'SENT'`
     expect(rows).toHaveLength(4)
   })
   for (const [name, { handed }] of bots) expect(handed.map(({ senderName }) => senderName)).toEqual([name, name])

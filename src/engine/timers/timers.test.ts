@@ -67,11 +67,13 @@ const setDue = (kind: TimerKind, uuids: string[]) =>
   )
 
 const fatesOf = async (uuids: string[]) =>
-  (await db.sql`select status from messages where uuid = any(${uuids}::uuid[]) order by uuid`).map(
+  (await db.sql`select status from messages where message_uuid = any(${uuids}::uuid[]) order by message_uuid`).map(
     ({ status }) => status,
   )
 const timersLeft = async () =>
-  (await db.sql`select uuid, kind from message_timers order by kind, uuid`).map(({ uuid, kind }) => [kind, uuid])
+  (await db.sql`select message_uuid as uuid, kind from message_timers order by kind, message_uuid`).map(
+    ({ uuid, kind }) => [kind, uuid],
+  )
 
 /** A delivered VIBER message whose time to be read ends now. */
 async function anUnread() {
@@ -108,10 +110,10 @@ test('a message that waits for its sending hours fails when its ttl ends, and is
   const tomorrow = new Date(now.getTime() + 24 * 3_600_000)
   const uuids = await accept(1, { sendAt: tomorrow, expiresAt: hourAgo, endsEarly: true })
   await runDueTimers(context(aRecorder()))
-  const [message] = await db.sql`select status, error_code from messages where uuid = ${uuids[0]!}`
-  expect(message).toEqual({ status: 'FAILED', error_code: 453 })
+  const [message] = await db.sql`select status, error_code from messages where message_uuid = ${uuids[0]!}`
+  expect(message).toEqual({ status: 'FAILED', errorCode: 453 })
   await runDueTimers({ ...context(aRecorder()), clock: () => tomorrow })
-  expect((await db.sql`select lane_id from messages where uuid = ${uuids[0]!}`)[0]).toEqual({ lane_id: null })
+  expect((await db.sql`select lane_id from messages where message_uuid = ${uuids[0]!}`)[0]).toEqual({ lane_id: null })
 })
 
 test('a timer that cannot be processed now stays, and does not delay the others', async () => {
@@ -127,7 +129,7 @@ test('a timer that cannot be processed now stays, and does not delay the others'
 
 test('an unread message causes one callback, although two engines took its timer', async () => {
   const uuid = await anUnread()
-  const take = () => db.sql`update message_timers set until = '-infinity'` // the engine that claimed it was frozen until the claim ran out
+  const take = () => db.sql`update message_timers set claimed_until = '-infinity'` // the engine that claimed it was frozen until the claim ran out
   await Promise.all([runDueTimers(context(aRecorder())), take().then(() => runDueTimers(context(aRecorder())))])
   await take()
   await runDueTimers(context(aRecorder()))

@@ -202,7 +202,8 @@ describe('every change of the cabinet', () => {
       return ['message.sent']
     },
     'POST /messages/:uuid/callbacks/:callbackId/replay': async ({ browser }) => {
-      const [message] = await api.sql`select uuid from messages where dispatch_id = ${await aCompanysDispatch()}`
+      const [message] =
+        await api.sql`select message_uuid as uuid from messages where dispatch_id = ${await aCompanysDispatch()}`
       await browser.ask('POST', `/messages/${message!.uuid}/callbacks/${await aCallback()}/replay`)
       return ['callback.replayed']
     },
@@ -574,7 +575,7 @@ describe('every change of the cabinet', () => {
 
   async function aCallback(): Promise<number> {
     const [row] = await api.sql`
-      insert into callbacks (company_id, receiver, url, format, events, event_count, status, happened_at, expires_at)
+      insert into callbacks (company_id, receiver, url, api, events, event_count, status, happened_at, expires_at)
       values (${companyId}, 'shop.example', 'https://shop.example', 'partner', '[]', 0, 'EXPIRED', now(), now())
       returning callback_id as id`
     return row!.id
@@ -609,16 +610,16 @@ describe('every change of the cabinet', () => {
   test.each(Object.keys(changesOfStaff))('%s of staff records the person, the address and the request', async route => {
     const me = await signedIn(staff, 'admin')
     for (const entry of await entriesOf(() => changesOfStaff[route]!(me))) {
-      expect(entry).toMatchObject({ actor_kind: 'STAFF', actor: me.login, address: '203.0.113.9' })
-      expect(entry).toMatchObject({ request_id: expect.stringMatching(/^[\w-]{8,}$/) })
+      expect(entry).toMatchObject({ actorKind: 'STAFF', actor: me.login, address: '203.0.113.9' })
+      expect(entry).toMatchObject({ requestId: expect.stringMatching(/^[\w-]{8,}$/) })
     }
   })
 
   test.each(Object.keys(changes))('%s records the person, the address and the request', async route => {
     const me = await signedIn(ofCompany(companyId), 'owner')
     for (const entry of await entriesOf(() => changes[route]!(me))) {
-      expect(entry).toMatchObject({ actor_kind: 'COMPANY', address: '203.0.113.9', company_id: companyId })
-      expect(entry).toMatchObject({ partner_id: partner.partnerId, request_id: expect.stringMatching(/^[\w-]{8,}$/) })
+      expect(entry).toMatchObject({ actorKind: 'COMPANY', address: '203.0.113.9', companyId: companyId })
+      expect(entry).toMatchObject({ partnerId: partner.partnerId, requestId: expect.stringMatching(/^[\w-]{8,}$/) })
     }
   })
 

@@ -265,9 +265,9 @@ async function belongingsOf({ companyId, partnerId, owner }: Home, mark: string)
   const partner = { partnerId, login: mark, currency: 'RUB' } as never
   const world = { partner, companyId, senders: [sender] }
   const dispatchId = await aDispatch(api.sql, await loadNumbering(api.sql), world, someRecipients(1), { text: mark })
-  const [message] = await api.sql`select uuid from messages where dispatch_id = ${dispatchId}`
+  const [message] = await api.sql`select message_uuid as uuid from messages where dispatch_id = ${dispatchId}`
   const [callback] = await api.sql`
-    insert into callbacks (company_id, receiver, url, format, events, event_count, status, happened_at, expires_at)
+    insert into callbacks (company_id, receiver, url, api, events, event_count, status, happened_at, expires_at)
     values (${companyId}, ${mark}, ${url}, 'partner', '[]', 0, 'EXPIRED', now(), now())
     returning callback_id as id`
   await api.sql`insert into receivers (company_id, receiver) values (${companyId}, ${url})`

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
-import { type SenderStatus, senderStatuses } from '../../domain/senders/sender.ts'
+import { type ReviewStatus, reviewStatuses } from '../../domain/senders/sender.ts'
 import { type Call, formOf, usePartnerApi } from '../../testing/api.ts'
 import { aDispatch, approvedSenders, NIL_UUID, PDF, printOfTables } from '../../testing/conformance/world.ts'
 import { aCompany, anApprovedSender, aPartner, aSender, numberOf, type TestPartner } from '../../testing/factories.ts'
@@ -317,9 +317,9 @@ describe('the exact answers', () => {
     const sent = '2026-07-01T10:00:00.000Z'
     const final = '2026-07-01T10:00:05.000Z'
     await api.sql`update messages set sent_at = ${sent}, status = 'SENT' where dispatch_id = ${id}`
-    await api.sql`update messages set final_at = ${final}, status = 'DELIVERED' where dispatch_id = ${id} and position = 1`
+    await api.sql`update messages set final_at = ${final}, status = 'DELIVERED' where dispatch_id = ${id} and dispatch_position = 1`
     await api.sql`update messages set final_at = ${final}, status = 'FAILED', error_code = 7060
-      where dispatch_id = ${id} and position = 2`
+      where dispatch_id = ${id} and dispatch_position = 2`
     const { items } = (await get(`/messages?dispatchId=${id}`)).body
     expect(items[0]).toMatchObject({ status: 'SENT', sentAt: sent, deliveredAt: null })
     expect(items[1]).toMatchObject({ status: 'DELIVERED', sentAt: sent, deliveredAt: final })
@@ -333,8 +333,8 @@ describe('the exact answers', () => {
     const added = await put('/recipients', body)
     expect([added.status, added.body]).toEqual([200, { msisdn: '79160000099', companyId, blacklist: true }])
     expect((await put('/recipients', body)).body).toEqual(added.body)
-    const [row] = await api.sql`select msisdn, comment from blacklist where company_id = ${companyId}`
-    expect(row).toEqual({ msisdn: '79160000099', comment: 'asked to' })
+    const [row] = await api.sql`select destination, comment from blacklist where company_id = ${companyId}`
+    expect(row).toEqual({ destination: '79160000099', comment: 'asked to' })
 
     const removed = await put('/recipients', { companyId, msisdn: '+79160000099', blacklist: false })
     expect([removed.status, removed.body]).toEqual([200, { msisdn: '79160000099', companyId, blacklist: false }])
@@ -409,7 +409,7 @@ describe('the exact answers', () => {
     const [tariff] = await api.sql`
       insert into tariffs (partner_id, sender_type, brand, traffic_type, pricing_model, currency)
       values (${other.partnerId}, 'START', 'MTS', 'SERVICE', 'FIXED', 'RUB') returning tariff_id`
-    await api.sql`insert into tariff_steps (tariff_id, from_count, price) values (${tariff!.tariff_id}, 0, 1.2345)`
+    await api.sql`insert into tariff_steps (tariff_id, from_count, price) values (${tariff!.tariffId}, 0, 1.2345)`
     const path = '/price/tariffs?senderType=START&brand=MTS&trafficType=SERVICE'
     const pricesOf = async (token: string) =>
       (await api.call({ method: 'GET', path, token })).body.tariffs.map((t: { prices: unknown[] }) => t.prices)
@@ -572,7 +572,7 @@ describe('sender names', () => {
     const [a, b] = [await upload(), await upload()]
     const { id } = (await register({ documentIds: [a] })).body
     const attached = async () =>
-      (await api.sql`select document_ids from senders where sender_id = ${id}`)[0]!.document_ids
+      (await api.sql`select document_ids from senders where sender_id = ${id}`)[0]!.documentIds
     expect(await attached()).toEqual([a])
     await put(`/senders/${id}`, { documentIds: [b.toUpperCase(), a] })
     expect(await attached()).toEqual([b, a])
@@ -606,7 +606,7 @@ describe('sender names', () => {
     expect(await idsOf('commonType=PROMO&status=APPROVED')).toEqual([])
   })
 
-  const changes: Record<string, { value: () => unknown; allowed: SenderStatus[] }> = {
+  const changes: Record<string, { value: () => unknown; allowed: ReviewStatus[] }> = {
     senderName: { value: () => 'LANDYSH', allowed: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'] },
     commonType: { value: () => 'PROMO', allowed: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'] },
     dateFrom: {
@@ -623,7 +623,7 @@ describe('sender names', () => {
     },
   }
   const cases = Object.entries(changes).flatMap(([field, { value, allowed }]) =>
-    senderStatuses.map(status => [field, status, allowed.includes(status) ? 'may' : 'may not', value] as const),
+    reviewStatuses.map(status => [field, status, allowed.includes(status) ? 'may' : 'may not', value] as const),
   )
 
   test.each(cases)('%s of a name that is %s %s be changed', async (field, status, may, value) => {
@@ -678,7 +678,7 @@ describe('sender names', () => {
   })
 
   test('a suspended name keeps its status in every state, and both verbs may be repeated', async () => {
-    for (const status of senderStatuses) {
+    for (const status of reviewStatuses) {
       const { senderId } = await aSender(api.sql, companyId)
       await api.sql`update senders set status = ${status} where sender_id = ${senderId}`
       for (let i = 0; i < 2; i++) {
@@ -702,13 +702,13 @@ describe('sender names', () => {
 describe('which senders a dispatch may name', () => {
   const withSenders = (ids: number[], given: object = {}) =>
     post('/dispatches', aDispatch(companyId, ids, { ...given }))
-  const aSenderThat = async (status: SenderStatus, given: object = {}) => {
+  const aSenderThat = async (status: ReviewStatus, given: object = {}) => {
     const { senderId } = await aSender(api.sql, companyId, given)
     await api.sql`update senders set status = ${status} where sender_id = ${senderId}`
     return senderId
   }
 
-  test.each(senderStatuses)('a sender that is %s, at creation and at start', async status => {
+  test.each(reviewStatuses)('a sender that is %s, at creation and at start', async status => {
     const id = await aSenderThat(status)
     if (['REJECTED', 'DENIED', 'CLOSED'].includes(status)) {
       await expectRefused(() => withSenders([id]), new RegExp(`^senderIds\\[0\\].*${status}`))

@@ -141,7 +141,7 @@ function watchPages() {
   let count = 0
   let lastAt = performance.now()
   api.sql.options.debug = ((_: number, statement: string) => {
-    if (!statement.includes('position >=')) return
+    if (!statement.includes('dispatch_position >=')) return
     count += 1
     lastAt = performance.now()
   }) as never

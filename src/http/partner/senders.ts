@@ -5,7 +5,7 @@ import { notFound } from '../../base/errors.ts'
 import { requireCompany } from '../../domain/companies/companies.ts'
 import { once } from '../../domain/idempotency/idempotency.ts'
 import { brands } from '../../domain/numbering/brand.ts'
-import { commonTypes, senderStatuses } from '../../domain/senders/sender.ts'
+import { commonTypes, reviewStatuses } from '../../domain/senders/sender.ts'
 import {
   createSender,
   listSenders,
@@ -38,7 +38,7 @@ const SenderFilter = Type.Object({
   companyId: Id,
   brand: SomeOf(brands),
   commonType: SomeOf(commonTypes),
-  status: SomeOf(senderStatuses),
+  status: SomeOf(reviewStatuses),
   channelType: SomeOf(channelTypes),
   countryCode: Type.Optional(Type.Array(CountryCode)),
 })

@@ -71,7 +71,8 @@ async function send(more: object = {}): Promise<string> {
 }
 
 async function shortUrlIn(messageUuid: string): Promise<string> {
-  const [row] = await db.sql`select text from messages where company_id = ${world.companyId} and uuid = ${messageUuid}`
+  const [row] =
+    await db.sql`select text from messages where company_id = ${world.companyId} and message_uuid = ${messageUuid}`
   return /http:\/\/localhost:8080\/s\/\w+/.exec(row!.text)![0]
 }
 
@@ -213,7 +214,7 @@ test('a click that cannot be told is not counted either', async () => {
 test('a link whose message is gone still leads on, and is counted', async () => {
   const uuid = await send()
   const shortUrl = await shortUrlIn(uuid)
-  await db.sql`delete from messages where company_id = ${world.companyId} and uuid = ${uuid}`
+  await db.sql`delete from messages where company_id = ${world.companyId} and message_uuid = ${uuid}`
   await send({ externalMessageId: uuid, content: 'No link' })
   expect((await follow(shortUrl)).headers.location).toBe(page)
   expect(await clicks(shortUrl)).toBe(1)

@@ -37,7 +37,7 @@ test('a browser is sent where the link leads, the answer is not kept, and the cl
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
   })
-  expect(await api.sql`select code, clicked_at as "clickedAt" from link_clicks`).toEqual([{ code, clickedAt: now }])
+  expect(await api.sql`select code, clicked_at from link_clicks`).toEqual([{ code, clickedAt: now }])
 })
 
 test('fifty clicks at once from as many addresses are counted fifty times', async () => {

@@ -97,7 +97,7 @@ async function withoutGateways(work: () => Promise<void>) {
 }
 
 const inbox = () => db.sql`
-  select gateway_id as "gatewayId", provider_id as "providerId", status, error_code as "errorCode", raw_code as "rawCode"
+  select gateway_id, provider_id, status, error_code, operator_error
   from receipt_inbox order by receipt_id`
 
 describe('receipts', () => {
@@ -114,9 +114,9 @@ describe('receipts', () => {
     expect({ status: answer.statusCode, body: answer.json() }).toEqual({ status: 200, body: {} })
     const { gatewayId } = gateway
     expect(await inbox()).toEqual([
-      { gatewayId, providerId: 'p-1', status: 'DELIVERED', errorCode: null, rawCode: null },
-      { gatewayId, providerId: 'p-2', status: 'FAILED', errorCode: expect.any(Number), rawCode: 'absent' },
-      { gatewayId, providerId: 'p-3', status: 'READ', errorCode: null, rawCode: null },
+      { gatewayId, providerId: 'p-1', status: 'DELIVERED', errorCode: null, operatorError: null },
+      { gatewayId, providerId: 'p-2', status: 'FAILED', errorCode: expect.any(Number), operatorError: 'absent' },
+      { gatewayId, providerId: 'p-3', status: 'READ', errorCode: null, operatorError: null },
     ])
   })
 
@@ -298,7 +298,7 @@ describe('WhatsApp', () => {
     await anEngine({ secret })
     const statusIs = (status: string) =>
       eventually(async () =>
-        expect(await db.sql`select status from messages where uuid = ${uuid}`).toEqual([{ status }]),
+        expect(await db.sql`select status from messages where message_uuid = ${uuid}`).toEqual([{ status }]),
       )
     await statusIs('SENT')
     const delivered = { id: 'wamid.7', status: 'delivered', biz_opaque_callback_data: uuid }
@@ -384,7 +384,7 @@ describe('a bot of Telegram', () => {
     await anEngine({ secret })
     await eventually(async () =>
       expect(
-        await db.sql`select destination, status, error_code as "errorCode" from messages where company_id = ${companyId}
+        await db.sql`select destination, status, error_code from messages where company_id = ${companyId}
           order by destination`,
       ).toEqual([
         { destination: boris, status: 'DELIVERED', errorCode: null },

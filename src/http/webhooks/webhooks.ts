@@ -92,7 +92,7 @@ async function keep(context: Context, { log, gateway }: FastifyRequest, { receip
   const { sql: pool, stopWords, numbering } = context
   const { gatewayId } = gateway
   if (receipts.length + inbound.length + chats.length === 0) return
-  const outcomes = (await pool.begin(async sql => {
+  const outcomes = await pool.begin(async sql => {
     const theirs = receipts.flatMap(byProviderId)
     if (theirs.length > 0) await keepReceipts(sql, gatewayId, theirs)
     // Chats come first: a chat may name the number of the subscriber whose message follows.
@@ -102,7 +102,7 @@ async function keep(context: Context, { log, gateway }: FastifyRequest, { receip
       taken.push(await takeInbound(sql, gatewayId, message, stopWords, numbering()))
     }
     return taken
-  })) as InboundOutcome[]
+  })
   for (const [index, { kind, ...more }] of outcomes.entries()) {
     const { from, to } = inbound[index]!
     log.info({ gatewayId, to, from: from.slice(-4), outcome: kind, ...more }, 'inbound.taken')

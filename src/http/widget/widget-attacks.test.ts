@@ -89,10 +89,10 @@ test('a number that was confirmed by an earlier code gets no other, also when on
 async function whileAccountLocked<T>(work: () => Promise<T>): Promise<T> {
   const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
   try {
-    return (await locker.begin(async sql => {
+    return await locker.begin(async sql => {
       await sql`select from accounts where company_id = ${side.companyId} for update`
       return work()
-    })) as T
+    })
   } finally {
     await locker.end()
   }
@@ -124,13 +124,13 @@ describe('a flood', () => {
   test('of requests from one network leaves database connections for others', async () => {
     const keys = await browser.begin(widgetId, aNumber())
     const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
-    const { answers } = (await locker.begin(async sql => {
+    const { answers } = await locker.begin(async sql => {
       await sql`lock table widget_sessions`
       const flood = Array.from({ length: 300 }, () => browser.ask('state', keys, { address: '198.51.100.7' }))
       const refused = await Promise.race(flood)
       expect([refused.status, refused.body.error.code]).toEqual([429, 4290])
       return { answers: Promise.all(flood) }
-    })) as { answers: Promise<{ status: number }[]> }
+    })
     await locker.end()
     const statuses = (await answers).map(({ status }) => status)
     expect(statuses.filter(status => status === 200).length).toBeLessThan(300)
@@ -139,13 +139,13 @@ describe('a flood', () => {
   test('of calls without an API key leaves database connections for others', async () => {
     const { key } = await browser.begin(widgetId, aNumber())
     const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
-    const { answers, waiting } = (await locker.begin(async sql => {
+    const { answers, waiting } = await locker.begin(async sql => {
       await sql`lock table widget_sessions`
       const calls = Array.from({ length: 60 }, () => server('send', { key }, 'bm8ga2V5'))
       expect((await Promise.race(calls)).status).toBe(401)
       expect((await browser.ask('open', { widgetId })).status).toBe(200)
       return { answers: Promise.all(calls), waiting: await waitingForLocks() }
-    })) as { answers: Promise<{ status: number }[]>; waiting: number }
+    })
     await locker.end()
     expect(waiting).toBeLessThanOrEqual(2)
     expect((await answers).filter(({ status }) => status === 200)).toEqual([])

@@ -84,12 +84,12 @@ function aPatientVerifier(sql: Pool, companyId: number): Promise<string> {
 async function aTemplate(sql: Pool, companyId: number): Promise<number> {
   const template = {
     channelType: 'WHATSAPP',
-    templateType: 'SERVICE',
+    trafficType: 'SERVICE',
     pattern: 'Order %d is ready',
     senderId: null,
     content: null,
-    dateFrom: new Date('2026-01-01T00:00:00Z'),
-    dateTo: null,
+    validFrom: new Date('2026-01-01T00:00:00Z'),
+    validTo: null,
   } as const
   const { templateId } = await sql.begin(tx => createTemplate(tx, companyId, template, new Date()))
   return templateId
@@ -99,7 +99,7 @@ async function aTemplate(sql: Pool, companyId: number): Promise<number> {
 export async function aSingle(sql: Pool, companyId: number, channelType: ChannelType): Promise<string> {
   const uuid = uuid7(new Date())
   await sql`
-    insert into messages (company_id, uuid, price, status, parts, brand_id, destination, channel_type)
+    insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, channel_type)
     values (${companyId}, ${uuid}, 0, 'SENT', 1, 1, ${numberOf.MTS}, ${channelType})`
   await countAccepted(sql, companyId, [{ uuid, channelType, trafficType: 'PROMO', brandId: 1, parts: 1 }])
   return uuid

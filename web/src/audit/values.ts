@@ -1,4 +1,4 @@
-import { senderStatuses } from '../../../src/domain/senders/sender.ts'
+import { reviewStatuses } from '../../../src/domain/senders/sender.ts'
 import { oneOf } from '../search-values.ts'
 import { useWords } from '../words/words.ts'
 import type { Entry } from './audit.ts'
@@ -91,7 +91,7 @@ export function useValues() {
     return role && say(`role.${role}`)
   }
   const statusOf = (value: unknown) => {
-    const [review, status] = [oneOf(senderStatuses, value), oneOf(statuses, value)]
+    const [review, status] = [oneOf(reviewStatuses, value), oneOf(statuses, value)]
     return review ? say(`review.status.${review}`) : status && say(`audit.status.${status}`)
   }
   return {

@@ -1,7 +1,7 @@
 import { Button, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { SenderStatus } from '../../../src/domain/senders/sender.ts'
+import type { ReviewStatus } from '../../../src/domain/senders/sender.ts'
 import type { DecidedAnswer, DecisionForm, QueueAnswer } from '../../../src/http/cabinet/senders/review.ts'
 import { ask, type Wire } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
@@ -46,7 +46,7 @@ function without(queue: Wire<QueueAnswer>, decided: Open) {
 const describeRefusal = (words: Words, error: unknown) =>
   isChangedMeanwhile(error) ? words.say('review.meanwhile') : describeProblem(words, error)
 
-type BarProps = { status: SenderStatus; isWaiting: boolean; isBusy: boolean; onAct(what: ReviewAct): void }
+type BarProps = { status: ReviewStatus; isWaiting: boolean; isBusy: boolean; onAct(what: ReviewAct): void }
 
 /** The three decisions; of a request that is decided already, what became of it. */
 export function DecisionBar({ status, isWaiting, isBusy, onAct }: BarProps) {

@@ -1,8 +1,8 @@
-import type { SenderStatus } from '../../../src/domain/senders/sender.ts'
+import type { ReviewStatus } from '../../../src/domain/senders/sender.ts'
 import { Band, Said } from '../parts/content/band.tsx'
 import { useWords } from '../words/words.ts'
 
-type Props = { of: { status: SenderStatus; comment: string | null }; denied: string; whatNext: string }
+type Props = { of: { status: ReviewStatus; comment: string | null }; denied: string; whatNext: string }
 
 /** What staff said about a sender name or a template that was sent back or denied. */
 export function RefusalBand({ of: { status, comment }, denied, whatNext }: Props) {

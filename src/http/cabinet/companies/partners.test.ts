@@ -78,7 +78,7 @@ describe('partners', () => {
     expect(await peopleOf(partnerId)).toMatchObject([{ login: 'vera@example.com', role: 'viewer', isActive: false }])
     const log =
       await api.sql`select what, company_id from audit_entries where partner_id = ${partnerId} order by entry_id`
-    expect(log.map(({ what, company_id }) => [what, company_id])).toEqual(
+    expect(log.map(({ what, companyId }) => [what, companyId])).toEqual(
       ['invited', 'role_changed', 'link_renewed', 'deactivated'].map(what => [`person.${what}`, null]),
     )
     for (const wrong of [`partnerId=${medialink.partnerId}`, 'partnerId=999999', `companyId=${companyId}`, ''])

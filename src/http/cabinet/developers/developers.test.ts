@@ -145,7 +145,7 @@ describe('callbacks', () => {
     async mode => {
       const long = await aCompany(api.sql, partner)
       await api.sql`
-      insert into callbacks (company_id, receiver, url, format, events, event_count, status, happened_at, expires_at)
+      insert into callbacks (company_id, receiver, url, api, events, event_count, status, happened_at, expires_at)
       select ${long}, 'https://a.example', 'https://a.example/x', 'partner', '[]', 0,
         case when n % 500 = 0 then 'EXPIRED' else 'DELIVERED' end, now() - make_interval(secs => n), now()
       from generate_series(1, 15000) n`

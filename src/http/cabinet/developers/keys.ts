@@ -128,7 +128,7 @@ export const keyRoutes =
           const { name } = await lockKey(tx, companyId, params.keyId)
           await recordChange(tx, actor, { what: 'key.reissued', ...subjectOf(companyId, params.keyId, name) })
           return reissueKey(tx, companyId, params.keyId)
-        }) as Promise<ShownKeyAnswer>
+        })
       },
     )
   }

@@ -36,8 +36,8 @@ const made = (world: World, count = 4, text?: string) =>
 async function fail(dispatchId: number, messages: number, errorCode: number, sentAt: Date | null = new Date()) {
   await api.sql`
     update messages set status = 'FAILED', error_code = ${errorCode}, sent_at = ${sentAt}, final_at = now()
-    where dispatch_id = ${dispatchId} and position in (
-      select position from messages where dispatch_id = ${dispatchId} and status = 'CREATED' order by position limit ${messages})`
+    where dispatch_id = ${dispatchId} and dispatch_position in (
+      select dispatch_position from messages where dispatch_id = ${dispatchId} and status = 'CREATED' order by dispatch_position limit ${messages})`
   await api.sql`
     update dispatch_blocks set created_messages = created_messages - ${messages}, failed_messages = failed_messages + ${messages}
     where dispatch_id = ${dispatchId}`
@@ -187,7 +187,7 @@ describe('a dispatch', () => {
     await made(ours, 200)
     await api.sql`analyze messages`
     const [home] = await api.sql`
-      select company_id as "companyId", dispatch_id as "dispatchId", first_uuid as "firstUuid", last_uuid as "lastUuid"
+      select company_id, dispatch_id, first_uuid, last_uuid
       from dispatches where dispatch_id = ${dispatchId}`
     for (const mode of planModes) {
       const reads = await readsOf(

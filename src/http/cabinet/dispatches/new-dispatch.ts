@@ -18,7 +18,7 @@ import { accountOf } from '../../../domain/ledger/ledger.ts'
 import { type Brand, brands } from '../../../domain/numbering/brand.ts'
 import { may } from '../../../domain/people/rights.ts'
 import { openPriceBook, type PriceBook } from '../../../domain/pricing/pricing.ts'
-import { isInternational, type Sender, type SenderStatus, senderTypeOf } from '../../../domain/senders/sender.ts'
+import { isInternational, type ReviewStatus, type Sender, senderTypeOf } from '../../../domain/senders/sender.ts'
 import { pageOfSenders } from '../../../domain/senders/senders.ts'
 import { fillPlaces, placesIn } from '../../../domain/templates/pattern.ts'
 import { listTemplates } from '../../../domain/templates/templates.ts'
@@ -67,7 +67,7 @@ export type DispatchForm = Type.Static<typeof NewDispatchBody>
 export type Registration = {
   brand: Brand
   isInternational: boolean
-  status: SenderStatus
+  status: ReviewStatus
   isUsable: boolean
   /** The price of advertising. A text that fits an approved template may have another price. */
   partPrice: string | null
@@ -257,10 +257,10 @@ async function offerFor(sql: Sql, company: Company): Promise<Omit<OfferAnswer, '
     shared: { senderName: SHARED_NAME, prices: sharedPrices(prices) },
     channelPrices: Object.fromEntries(PRICED_CHANNELS.map(channel => [channel, priceOfChannel(prices, channel)])),
     speeds: speedsOf(company, gateways),
-    templates: templates.items.map(({ templateId, channelType, templateType, senderName, pattern }) => ({
+    templates: templates.items.map(({ templateId, channelType, trafficType, senderName, pattern }) => ({
       templateId,
       channelType,
-      trafficType: templateType,
+      trafficType,
       senderName,
       text: fillPlaces(
         pattern,

@@ -99,7 +99,7 @@ test('each page continues after the previous one, also if all numbers of a file 
 test('the export has every number, and no cell that a spreadsheet would calculate', async () => {
   const { companyId, browser } = await anOwner()
   await api.sql`
-    insert into blacklist (company_id, msisdn) select ${companyId}, (79160000000 + n)::text from generate_series(1, 5001) n`
+    insert into blacklist (company_id, destination) select ${companyId}, (79160000000 + n)::text from generate_series(1, 5001) n`
   await addToBlacklist(api.sql, companyId, '79990000001', '=1+1', 'API')
   const headers = { host: 'localhost:8080', cookie: browser.cookie! }
   const read = async (query = '') => {
@@ -119,7 +119,7 @@ test('the export has every number, and no cell that a spreadsheet would calculat
 test('a page of a large list is read by an index', async () => {
   const { companyId } = await anOwner()
   await api.sql`
-    insert into blacklist (company_id, msisdn, created_at)
+    insert into blacklist (company_id, destination, created_at)
     select ${companyId}, (79160000000 + n)::text, now() - n * interval '1 second' from generate_series(1, 20000) n`
   await api.sql`analyze blacklist`
   const middle = (await pageOfBlacklist(api.sql, companyId, {}, 5000)).next!

@@ -85,7 +85,7 @@ export const blacklistRoutes =
           pageOfBlacklist(sql, companyId, place, query.perPage),
           sizeOfBlacklist(sql, companyId),
         ])
-        return { items: items.map(present), next: next ? `${next.micros}-${next.msisdn}` : null, ...size }
+        return { items: items.map(present), next: next ? `${next.micros}-${next.destination}` : null, ...size }
       },
     )
 
@@ -175,8 +175,8 @@ function beginningIn(typed: string): string | undefined {
 }
 
 function placeIn(after: string): BlacklistPlace {
-  const [micros, msisdn] = after.split('-') as [string, string]
-  return { micros: Number(micros), msisdn }
+  const [micros, destination] = after.split('-') as [string, string]
+  return { micros: Number(micros), destination }
 }
 
 function exportOf(sql: Sql, companyId: number, language: Language, zone: string) {
@@ -192,8 +192,8 @@ function exportOf(sql: Sql, companyId: number, language: Language, zone: string)
   return csvOf(head, rows(), csvStyles[language])
 }
 
-const present = ({ msisdn, comment, source, createdAt }: BlacklistEntry) => ({
-  msisdn,
+const present = ({ destination, comment, source, createdAt }: BlacklistEntry) => ({
+  msisdn: destination,
   /** Null for the standard comment of a stop word, because `source` says the same. */
   comment: source === 'STOP' && comment === ASKED ? null : comment,
   source,

@@ -89,9 +89,9 @@ describe('inbound messages', () => {
     const { centerId } = await defaultCenter(api.sql, companyId)
     const old = new Date(Date.now() - 3 * 24 * 3600_000)
     await api.sql`
-      insert into inbound_messages (company_id, uuid, channel_type, sender_name, destination, text, center_id, received_at)
-      select ${companyId}, uuid, 'WHATSAPP', 'Shop', ${anna}, 'Old 100%', ${centerId}, ${old}
-      from unnest(${uuid7Batch(old, 1)}::uuid[]) uuid`
+      insert into inbound_messages (company_id, message_uuid, channel_type, sender_name, destination, text, center_id, received_at)
+      select ${companyId}, message_uuid, 'WHATSAPP', 'Shop', ${anna}, 'Old 100%', ${centerId}, ${old}
+      from unnest(${uuid7Batch(old, 1)}::uuid[]) message_uuid`
     await write(boris, 'New 100_')
     expect(textsOf(await list('?q=8916000-00-61'))).toEqual(['Old 100%'])
     expect(textsOf(await list('?q=%2B79030000'))).toEqual(['New 100_'])
@@ -108,10 +108,10 @@ describe('inbound messages', () => {
     const { companyId, list } = await aWrittenTo()
     const { centerId } = await defaultCenter(api.sql, companyId)
     await api.sql`
-      insert into inbound_messages (company_id, uuid, channel_type, sender_name, destination, text, center_id, received_at)
-      select ${companyId}, uuid, 'WHATSAPP', 'Shop', (79160000000 + place)::text,
+      insert into inbound_messages (company_id, message_uuid, channel_type, sender_name, destination, text, center_id, received_at)
+      select ${companyId}, message_uuid, 'WHATSAPP', 'Shop', (79160000000 + place)::text,
         case when place % 4000 = 1 then 'Rare ' || place else 'Often' end, ${centerId}, now()
-      from unnest(${uuid7Batch(new Date(), 12_001)}::uuid[]) with ordinality q (uuid, place)`
+      from unnest(${uuid7Batch(new Date(), 12_001)}::uuid[]) with ordinality q (message_uuid, place)`
     const texts: string[] = []
     let before = ''
     do {

@@ -32,7 +32,7 @@ async function linked(companyId: number, urls: string[], uuids = uuid7Batch(new 
     messageUuid: uuids[i]!,
     url,
   }))
-  return api.sql.begin(tx => saveLinks(tx, companyId, links, new Date())) as Promise<typeof links>
+  return api.sql.begin(tx => saveLinks(tx, companyId, links, new Date()))
 }
 
 const follow = (code: string, now = new Date()) => followLink(api.sql, code, { base: 'http://localhost/s', now })
@@ -41,7 +41,8 @@ const urlsOf = ({ items }: LinksAnswer) => items.map(({ url }) => url)
 test('the newest is first, with message, dispatch and clicks; the search takes a code, a short link, a host or a dispatch', async () => {
   const { companyId } = world
   const dispatchId = await aDispatch(api.sql, await loadNumbering(api.sql), world, someRecipients(2))
-  const sent = await api.sql`select uuid, destination from messages where dispatch_id = ${dispatchId} order by uuid`
+  const sent =
+    await api.sql`select message_uuid as uuid, destination from messages where dispatch_id = ${dispatchId} order by message_uuid`
   const [first] = await linked(companyId, ['https://shop.example/a'], [sent[0]!.uuid])
   const [second] = await linked(companyId, ['https://other.example/shop.example'])
   await follow(first!.code)
@@ -102,7 +103,9 @@ test('clicks are summed by dispatch; a recipient who clicks several times is cou
     await aDispatch(api.sql, numbering, world, someRecipients(1)),
   ]
   const uuidsOf = async (id: number) =>
-    (await api.sql`select uuid from messages where dispatch_id = ${id} order by position`).map(({ uuid }) => uuid)
+    (await api.sql`select message_uuid as uuid from messages where dispatch_id = ${id} order by dispatch_position`).map(
+      ({ uuid }) => uuid,
+    )
   const [first, second] = await uuidsOf(older!)
   const [a, b, c] = await linked(companyId, new Array(3).fill('https://shop.example'), [first, first, second])
   const [d] = await linked(companyId, ['https://shop.example'], await uuidsOf(newer!))

@@ -99,9 +99,9 @@ describe('the tabs', () => {
   test('take the same work with any number of messages', async () => {
     const busy = await aWorld(api.sql)
     await api.sql`
-      insert into messages (company_id, uuid, price, status, parts, brand_id, destination, text)
-      select ${busy.companyId}, uuid, 1, 'DELIVERED', 1, 1, '79160000001', 'Hello'
-      from unnest(${uuid7Batch(new Date(Date.now() - 60_000), 8000)}::uuid[]) uuid`
+      insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, text)
+      select ${busy.companyId}, message_uuid, 1, 'DELIVERED', 1, 1, '79160000001', 'Hello'
+      from unnest(${uuid7Batch(new Date(Date.now() - 60_000), 8000)}::uuid[]) message_uuid`
     await api.sql`analyze messages`
     for (const companyIds of [[busy.companyId], [busy.companyId, theirs.companyId]])
       for (const mode of planModes) {
@@ -121,7 +121,7 @@ describe('the number of inbound messages', () => {
     const write = async ({ companyId }: World, destination: string, text: string) => {
       const { centerId } = await defaultCenter(api.sql, companyId)
       await api.sql`
-        insert into inbound_messages (company_id, uuid, channel_type, sender_name, destination, text, center_id, received_at)
+        insert into inbound_messages (company_id, message_uuid, channel_type, sender_name, destination, text, center_id, received_at)
         values (${companyId}, ${uuid7Batch(new Date(), 1)[0]!}, 'SMS', 'Shop', ${destination}, ${text}, ${centerId}, now())`
     }
     await write(ours, '79262001014', 'When do you open?')
@@ -322,7 +322,7 @@ describe('the history of a message', () => {
     const world = await aWorld(api.sql)
     const { first } = await aCascade(api.sql, numbering, world)
     const code = await aSingleMessage(api.sql, numbering, world, { method: 'VERIFIER_API', text: 'Code ****' })
-    await api.sql`update messages set status = 'FAILED', final_at = now(), final_price = 0 where uuid = ${code}`
+    await api.sql`update messages set status = 'FAILED', final_at = now(), final_price = 0 where message_uuid = ${code}`
     const browser = await signedIn(ofCompany(world.companyId), 'owner')
     for (const uuid of [first, code]) {
       const { status, again } = await lifeOf(uuid, browser)
@@ -396,7 +396,7 @@ describe('the replay of a callback', () => {
   const replayPath = async () => {
     const [row] =
       await api.sql`select callback_id from callbacks where company_id = ${ours.companyId} order by callback_id limit 1`
-    return `/messages/${sent.delivered}/callbacks/${row!.callback_id}/replay`
+    return `/messages/${sent.delivered}/callbacks/${row!.callbackId}/replay`
   }
 
   test('puts it back into the queue', async () => {
@@ -404,7 +404,7 @@ describe('the replay of a callback', () => {
     expect((await owner.ask('POST', path)).status).toBe(204)
     const [row] =
       await api.sql`select status, done_events from callbacks where company_id = ${ours.companyId} order by callback_id limit 1`
-    expect(row).toEqual({ status: 'WAITING', done_events: 0 })
+    expect(row).toEqual({ status: 'WAITING', doneEvents: 0 })
     const entries = (await owner.ask('GET', '/audit')).body.entries
     expect(entries[0]).toMatchObject({ what: 'callback.replayed' })
   })

@@ -31,7 +31,7 @@ let keys = 0
 const withKey = (key = `key ${++keys}`) => ({ headers: { 'idempotency-key': key } })
 
 const messagesOf = (id = companyId) => api.sql`
-  select destination, channel_type, sending_method, text, status from messages where company_id = ${id} order by uuid`
+  select destination, channel_type, sending_method, text, status from messages where company_id = ${id} order by message_uuid`
 
 const reservedOf = async () => {
   const [row] = await api.sql<{ reserved: bigint }[]>`select reserved from accounts where company_id = ${companyId}`

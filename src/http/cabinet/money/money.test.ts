@@ -48,7 +48,9 @@ beforeAll(async () => {
   for (const day of ['2026-10-30', '2026-11-09', '2026-11-10', '2026-11-11']) {
     dispatchId = await aDispatch(api.sql, numbering, world, someRecipients(8))
     await start(api.sql, world, dispatchId, at(day).now)
-    const rows = await api.sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId}`
+    const rows = await api.sql<
+      { uuid: string }[]
+    >`select message_uuid as uuid from messages where dispatch_id = ${dispatchId}`
     for (const some of [rows.slice(0, 3), rows.slice(3)])
       await recordStatusReports(
         api.sql,
@@ -187,7 +189,7 @@ describe('the ledger', () => {
       select min(entry_id) as first, max(entry_id) as last from ledger_entries where company_id = ${companyId}`
     const [line] = await api.sql<{ day: string; lineId: number }[]>`
       update ledger_lines set first_entry_id = ${ends!.first}, last_entry_id = ${ends!.last}, dispatch_id = 3, kind = 'MESSAGES'
-      where company_id = ${companyId} and dispatch_id = 9000 returning day::text as day, line_id as "lineId"`
+      where company_id = ${companyId} and dispatch_id = 9000 returning day::text as day, line_id`
     await api.sql`analyze`
     const after = { day: '2026-05-01', lineId: Number.MAX_SAFE_INTEGER }
     for (const mode of planModes) {

@@ -166,8 +166,8 @@ describe('dispatches', () => {
 
   test('with unusually many failures need attention, with the most frequent reason', async () => {
     await results(30, 10)
-    await api.sql`update messages set status = 'FAILED', error_code = case when position < 7 then 603 else 602 end
-      where dispatch_id = ${dispatchId} and position < 10`
+    await api.sql`update messages set status = 'FAILED', error_code = case when dispatch_position < 7 then 603 else 602 end
+      where dispatch_id = ${dispatchId} and dispatch_position < 10`
     const line = lineOf(await overviewFor(ofCompany(world.companyId), 'viewer'), 'failures')
     expect(line).toMatchObject({ dispatch: { dispatchId, failedShare: 0.25, usualShare: null, errorCode: 603 } })
     await results(39, 1)
@@ -191,13 +191,13 @@ describe('dispatches', () => {
     await api.sql`
       insert into gateway_states (gateway_id, worker, up, open_messages, window_size, bound, wanted, parts_last_minute,
         last_error, last_error_at, seen_at)
-      values (${gateway!.gateway_id}, ${worker}, false, 0, 0, 0, 1, 0, 'bind refused', now(), now())`
+      values (${gateway!.gatewayId}, ${worker}, false, 0, 0, 0, 1, 0, 'bind refused', now(), now())`
     const own = await overviewFor(ofCompany(world.companyId), 'owner')
     expect(own.oldest!.reason).toMatchObject({ kind: 'gateways', gateways: [] })
     expect(JSON.stringify(own)).not.toMatch(/secret-name|bind refused/)
     expect(lineOf(own, 'channel')).toMatchObject({ channelType: 'SMS' })
     const line = lineOf(await overviewFor(staff, 'support'), 'gateway')
-    expect(line).toMatchObject({ gatewayId: gateway!.gateway_id, name: 'secret-name', error: 'bind refused' })
+    expect(line).toMatchObject({ gatewayId: gateway!.gatewayId, name: 'secret-name', error: 'bind refused' })
     await api.sql`delete from engines`
   })
 })
@@ -240,7 +240,7 @@ describe('problems for staff or developers', () => {
     const receiver = 'https://crm.example'
     await api.sql`insert into receivers (company_id, receiver, failures) values (${companyId}, ${receiver}, 20)`
     await api.sql`
-      insert into callbacks (company_id, receiver, url, format, events, event_count, happened_at, expires_at)
+      insert into callbacks (company_id, receiver, url, api, events, event_count, happened_at, expires_at)
       values (${companyId}, ${receiver}, ${receiver}, 'partner', '[]', 7, now(), now() + interval '1 day')`
     const line = lineOf(await overviewFor(ofCompany(companyId), 'owner'), 'receiver')
     expect(line).toMatchObject({ receiver, failures: 20, waitingEvents: 7 })

@@ -1,9 +1,9 @@
-import type { Move, Mover, SenderStatus } from '../../../domain/senders/sender.ts'
+import type { Move, Mover, ReviewStatus } from '../../../domain/senders/sender.ts'
 
 /**
  * A status of a sender name or template in its history. It does not name staff, because the service makes the decision.
  */
-export type HistoryItem = { at: Date; status: SenderStatus; by: Mover | null; comment: string | null }
+export type HistoryItem = { at: Date; status: ReviewStatus; by: Mover | null; comment: string | null }
 
 /** The history of statuses, the newest first. Its oldest entry is the request. */
 export function historyOf(createdAt: Date, moves: Move[]): HistoryItem[] {

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { reviewStates, type SenderStatus } from '../../../domain/senders/sender.ts'
+import { type ReviewStatus, reviewStates } from '../../../domain/senders/sender.ts'
 import { Id, OneOf, Page } from '../../schemas.ts'
 
 /** The filters of a list of sender names or templates, and the statuses of each filter. */
@@ -8,7 +8,7 @@ export const statusesOf = {
   waiting: reviewStates,
   rejected: ['REJECTED'],
   over: ['DENIED', 'CLOSED'],
-} as const satisfies Record<string, readonly SenderStatus[]>
+} as const satisfies Record<string, readonly ReviewStatus[]>
 export type ReviewFilter = keyof typeof statusesOf
 
 /** The query of a list. */

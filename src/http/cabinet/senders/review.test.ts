@@ -241,7 +241,7 @@ describe('the review', () => {
 
   test.each(planModes)('finds similar names by an index, among any number of names (%s)', async mode => {
     await api.sql`
-      insert into senders (company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, date_from)
+      insert into senders (company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, valid_from)
       select ${foreignId}, 1000000 + n, 'Shop' || n, 'SMS', 'COMMON', 'MTS', 'RU', now() from generate_series(1, 3000) n
       on conflict do nothing`
     await api.sql`analyze senders`

@@ -12,8 +12,8 @@ import { countWaitingSenders, similarNames, waitingSenders } from '../../../doma
 import {
   isInternational,
   isPaidType,
+  type ReviewStatus,
   type Sender,
-  type SenderStatus,
   waitingStates,
 } from '../../../domain/senders/sender.ts'
 import {
@@ -73,7 +73,7 @@ export type QueueAnswer = { items: QueueItem[]; waiting: number; isAutomatic: bo
 export type CountAnswer = { waiting: number }
 export type SenderReview = Awaited<ReturnType<typeof presentSender>>
 export type TemplateReview = Awaited<ReturnType<typeof presentTemplate>>
-export type DecidedAnswer = { status: SenderStatus }
+export type DecidedAnswer = { status: ReviewStatus }
 
 /** Names and templates of all companies that wait for a decision of staff. */
 export const reviewRoutes =
@@ -172,9 +172,9 @@ const presentItem = ({ kind, id, title, companyName, channelType, brand, waiting
 
 const countWaiting = async (sql: Sql) => (await countWaitingSenders(sql)) + (await countWaitingTemplates(sql))
 
-const isWaiting = (status: SenderStatus) => (waitingStates as readonly SenderStatus[]).includes(status)
+const isWaiting = (status: ReviewStatus) => (waitingStates as readonly ReviewStatus[]).includes(status)
 
-function refuseDecided(status: SenderStatus) {
+function refuseDecided(status: ReviewStatus) {
   if (!isWaiting(status)) throw invalid(`version: the request is ${status} and does not wait for review`)
 }
 
@@ -247,7 +247,7 @@ async function presentSender(sql: Sql, company: Company, senderId: number) {
     suspended: sender.suspended,
     comment: sender.managerComment,
     description: sender.description ?? '',
-    dateFrom: sender.dateFrom,
+    dateFrom: sender.validFrom,
     createdAt: sender.createdAt,
     /** The monthly fee of the name. Null without a fee. */
     fee: isPaidType(sender.commonType) ? (fees[sender.brand] ?? null) : null,
@@ -281,14 +281,14 @@ async function presentTemplate(sql: Sql, company: Company, templateId: number) {
     company: presentCompany(company),
     templateId,
     channelType: template.channelType,
-    templateType: template.templateType,
+    templateType: template.trafficType,
     pattern: template.pattern,
     senderName: template.senderName,
     content: template.content,
     status: template.status,
     isWaiting: isWaiting(template.status),
     comment: template.managerComment,
-    dateFrom: template.dateFrom,
+    dateFrom: template.validFrom,
     createdAt: template.createdAt,
     version: versionOfTemplate(template),
     history: historyOf(template.createdAt, await movesOfTemplate(sql, companyId, templateId)),

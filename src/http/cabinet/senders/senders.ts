@@ -35,6 +35,7 @@ import {
 } from '../../../domain/senders/senders.ts'
 import { versionOf } from '../../../domain/senders/version.ts'
 import { DateTime, Id, OneOf } from '../../schemas.ts'
+import { wireNameOf } from '../../wire-names.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { historyOf, moverOf } from './review-history.ts'
@@ -202,7 +203,7 @@ const filterIn = ({ state, search }: Type.Static<typeof ListQuery>) => ({
 function readNewName({ channelType, senderName, commonType, description, documentIds }: NewNameForm, now: Date) {
   const wanted = { channelType, senderName: senderName.trim(), commonType, documentIds }
   refuseBadForm(wanted)
-  return { ...wanted, description: description.trim() || undefined, countryCode: 'RU', dateFrom: now }
+  return { ...wanted, description: description.trim() || undefined, countryCode: 'RU', validFrom: now }
 }
 
 /** Uses the rules of the messaging API, where companies request names themselves too. */
@@ -226,17 +227,17 @@ function readChange(before: SenderRequest, { version: _, dateTo, ...change }: Na
   const wanted: SenderChange = {
     ...change,
     ...(change.senderName === undefined ? {} : { senderName: change.senderName.trim() }),
-    ...(dateTo === undefined ? {} : { dateTo: readTimestamp(dateTo)!.time }),
+    ...(dateTo === undefined ? {} : { validTo: readTimestamp(dateTo)!.time }),
   }
   if (change.senderName ?? change.commonType ?? change.documentIds) refuseBadForm({ ...before, ...wanted })
   return wanted
 }
 
 /** The fields that the audit log keeps. */
-const valuesOf = ({ senderName, commonType, dateTo, description, documentIds, status }: SenderRequest) => ({
+const valuesOf = ({ senderName, commonType, validTo, description, documentIds, status }: SenderRequest) => ({
   name: senderName,
   type: commonType,
-  dateTo,
+  dateTo: validTo,
   note: description,
   documents: documentIds.length,
   status,
@@ -282,11 +283,11 @@ async function presentPage(sql: Sql, viewer: Viewer, sender: SenderRequest, curr
     channelType,
     suspendReason: sender.suspendReason,
     description: sender.description ?? '',
-    dateFrom: sender.dateFrom,
-    dateTo: sender.dateTo,
+    dateFrom: sender.validFrom,
+    dateTo: sender.validTo,
     currency,
     version: versionOf(sender),
-    changeable: changeableFields(sender),
+    changeable: changeableFields(sender).map(wireNameOf),
     documents: await attachedTo(sql, sender),
     history: historyOf(sender.createdAt, await movesOfSender(sql, companyId, senderId)),
     /** The other registrations of the same name in its channel. */

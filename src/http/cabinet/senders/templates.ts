@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { type ClientChannel, channelTypes, trafficTypes } from '../../../base/channel-types.ts'
 import { readTimestamp } from '../../../base/timestamp.ts'
 import { changeTogether, recordChange } from '../../../domain/audit-log/audit-log.ts'
-import { reviewStates, type SenderStatus } from '../../../domain/senders/sender.ts'
+import { type ReviewStatus, reviewStates } from '../../../domain/senders/sender.ts'
 import { pageOfNames } from '../../../domain/senders/senders.ts'
 import { MOST_PATTERN_CHARACTERS } from '../../../domain/templates/pattern.ts'
 import { changeableFields, type Template, type TemplateChange } from '../../../domain/templates/template.ts'
@@ -18,6 +18,7 @@ import {
   versionOf,
 } from '../../../domain/templates/templates.ts'
 import { DateTime, Id, Nullable, OneOf } from '../../schemas.ts'
+import { templateFieldOf, withTemplateFields } from '../../wire-names.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { historyOf, moverOf } from './review-history.ts'
@@ -60,7 +61,7 @@ export type TemplatesAnswer = { page: number; perPage: number; total: number; te
 export type MadeTemplate = { templateId: number }
 export type TemplatePageAnswer = ListedTemplate & {
   version: string
-  changeable: (keyof TemplateChange)[]
+  changeable: string[]
   history: ReturnType<typeof historyOf>
 }
 /** The names that a template can be bound to, each with its first registration. */
@@ -91,7 +92,7 @@ export const templateRoutes =
         const { companyId } = await companyOf(sql, viewer, query)
         const statuses = [...reviewStates, 'REJECTED', 'APPROVED'] as const
         const { names } = await pageOfNames(sql, companyId, { statuses }, { page: 1, perPage: MOST_NAMES })
-        const isOpen = ({ status }: { status: SenderStatus }) => (statuses as readonly SenderStatus[]).includes(status)
+        const isOpen = ({ status }: { status: ReviewStatus }) => (statuses as readonly ReviewStatus[]).includes(status)
         return {
           names: names.map(({ senderName, channelType, registrations }) => ({
             senderName,
@@ -109,7 +110,7 @@ export const templateRoutes =
         const { companyId } = await companyOf(sql, viewer, query)
         const now = clock()
         const { templateId } = await sql.begin(async tx => {
-          const made = await createTemplate(tx, companyId, { ...body, dateFrom: now, dateTo: null }, now)
+          const made = await createTemplate(tx, companyId, readNew(body, now), now)
           const after = { channel: made.channelType, ...valuesOf(made) }
           await recordChange(tx, actor, { what: 'template.created', ...templateSubjectOf(made), after })
           return made
@@ -129,7 +130,7 @@ export const templateRoutes =
         return {
           ...present(template),
           version: versionOf(template),
-          changeable: changeableFields(template),
+          changeable: changeableFields(template).map(templateFieldOf),
           history: historyOf(template.createdAt, moves),
         }
       },
@@ -143,7 +144,9 @@ export const templateRoutes =
         const { companyId } = await companyOf(sql, viewer, query)
         await changeTogether(sql, async (tx, within) => {
           const before = await requireUnchanged(tx, companyId, params.templateId, body.version)
-          const after = await changeTemplate(within, before, readChange(body), clock(), moverOf[viewer.kind])
+          const after = await withTemplateFields(() =>
+            changeTemplate(within, before, readChange(body), clock(), moverOf[viewer.kind]),
+          )
           const values = { before: valuesOf(before), after: valuesOf(after) }
           await recordChange(tx, actor, { what: 'template.changed', ...templateSubjectOf(after), ...values })
         })
@@ -157,17 +160,25 @@ const filterIn = ({ state, search }: Type.Static<typeof ListQuery>): TemplateFil
   ...(search?.trim() ? { search: search.trim() } : {}),
 })
 
-const readChange = ({ version: _, dateTo, ...change }: TemplateChangeForm): TemplateChange => ({
+const readNew = ({ templateType, ...body }: Type.Static<typeof NewTemplate>, now: Date) => ({
+  ...body,
+  trafficType: templateType,
+  validFrom: now,
+  validTo: null,
+})
+
+const readChange = ({ version: _, templateType, dateTo, ...change }: TemplateChangeForm): TemplateChange => ({
   ...change,
-  ...(dateTo === undefined ? {} : { dateTo: readTimestamp(dateTo)!.time }),
+  ...(templateType === undefined ? {} : { trafficType: templateType }),
+  ...(dateTo === undefined ? {} : { validTo: readTimestamp(dateTo)!.time }),
 })
 
 /** The fields that the audit log keeps. */
-const valuesOf = ({ templateType, pattern, senderName, dateTo, status }: Template) => ({
-  type: templateType,
+const valuesOf = ({ trafficType, pattern, senderName, validTo, status }: Template) => ({
+  type: trafficType,
   text: pattern,
   name: senderName,
-  dateTo,
+  dateTo: validTo,
   status,
 })
 
@@ -179,14 +190,14 @@ export const templateSubjectOf = ({ templateId, senderName, companyId }: Templat
 const present = (template: Template) => ({
   templateId: template.templateId,
   channelType: template.channelType,
-  templateType: template.templateType,
+  templateType: template.trafficType,
   pattern: template.pattern,
   senderId: template.senderId,
   senderName: template.senderName,
   content: template.content,
   status: template.status,
   comment: template.managerComment,
-  dateFrom: template.dateFrom,
-  dateTo: template.dateTo,
+  dateFrom: template.validFrom,
+  dateTo: template.validTo,
   createdAt: template.createdAt,
 })

@@ -269,9 +269,9 @@ test('late receipts of the last day are counted up to a limit, and the newest ar
     select ${companyId}, gen_random_uuid(), 'DELIVERED', now() - n * interval '1 minute', ${gatewayId} + n % 400
     from generate_series(1, 40000) n`
   const [{ uuid, destination }] = (await api.sql`
-    update late_receipts r set message_uuid = m.uuid from messages m
+    update late_receipts r set message_uuid = m.message_uuid from messages m
     where m.company_id = ${companyId} and r.gateway_id = ${gatewayId} and received_at > now() - interval '401 minutes'
-    returning m.uuid, m.destination`) as [{ uuid: string; destination: string }]
+    returning m.message_uuid as uuid, m.destination`) as [{ uuid: string; destination: string }]
   await api.sql`analyze late_receipts`
   const { late } = await shown(gatewayId)
   expect(late).toMatchObject({ count: 3, isMore: false, newest: { length: 3, 0: { uuid, destination } } })

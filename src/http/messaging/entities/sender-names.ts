@@ -9,7 +9,7 @@ import { DOCUMENT_LIMIT_BYTES, kindOf } from '../../../domain/documents/document
 import { storeDocument } from '../../../domain/documents/documents.ts'
 import { once } from '../../../domain/idempotency/idempotency.ts'
 import { brands } from '../../../domain/numbering/brand.ts'
-import { type NewSender, refuseBadViberName, type Sender, senderStatuses } from '../../../domain/senders/sender.ts'
+import { type NewSender, refuseBadViberName, reviewStatuses, type Sender } from '../../../domain/senders/sender.ts'
 import {
   createSender,
   hasDocuments,
@@ -62,7 +62,7 @@ const SenderFilter = Type.Object({
   per_page: PerPage(100),
   channel_type: SomeOf(channelTypes),
   country_code: Type.Optional(Type.Array(CountryCode)),
-  status: SomeOf(senderStatuses),
+  status: SomeOf(reviewStatuses),
   brand: SomeOf(brands),
 })
 

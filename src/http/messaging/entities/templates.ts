@@ -22,6 +22,7 @@ import {
 import type { Context } from '../../context.ts'
 import { IdempotencyHeader, onceOf } from '../../idempotency.ts'
 import { Answer, answers, ById, DateTime, Id, Nullable, OneOf, Page, PerPage, SomeOf } from '../../schemas.ts'
+import { withTemplateFields } from '../../wire-names.ts'
 import { Maybe } from '../messages/message-request.ts'
 
 const Pattern = Type.String({
@@ -153,7 +154,7 @@ export const templateRoutes =
 
     api.put('/templates/:id', { schema: schemas.update }, async ({ caller, params, body }) => {
       const template = { companyId: caller.companyId, templateId: params.id }
-      return presentTemplate(await changeTemplate(sql, template, readChange(body), clock()))
+      return presentTemplate(await withTemplateFields(() => changeTemplate(sql, template, readChange(body), clock())))
     })
   }
 
@@ -171,13 +172,13 @@ const readNewTemplate = (
   now: Date,
 ): NewTemplate & { givenName?: GivenName | undefined } => ({
   channelType,
-  templateType,
+  trafficType: templateType,
   pattern,
   senderId: senderNameId ?? null,
   givenName: givenNameOf(named),
   content: messengerTemplateOf(content ?? null),
-  dateFrom: dateFrom ? timeOf(dateFrom) : now,
-  dateTo: timeOrNull(dateTo ?? null),
+  validFrom: dateFrom ? timeOf(dateFrom) : now,
+  validTo: timeOrNull(dateTo ?? null),
 })
 
 /** Null removes an optional field of a template. For other fields null means no change. */
@@ -191,12 +192,12 @@ const readChange = ({
   ...named
 }: Static<typeof TemplateChangeBody>): TemplateChange & { givenName?: GivenName | undefined } => ({
   givenName: givenNameOf(named),
-  ...(templateType ? { templateType } : {}),
+  ...(templateType ? { trafficType: templateType } : {}),
   ...(pattern ? { pattern } : {}),
   ...(senderNameId === undefined ? {} : { senderId: senderNameId }),
   ...(content === undefined ? {} : { content: messengerTemplateOf(content) }),
-  ...(dateFrom ? { dateFrom: timeOf(dateFrom) } : {}),
-  ...(dateTo === undefined ? {} : { dateTo: timeOrNull(dateTo) }),
+  ...(dateFrom ? { validFrom: timeOf(dateFrom) } : {}),
+  ...(dateTo === undefined ? {} : { validTo: timeOrNull(dateTo) }),
 })
 
 const givenNameOf = ({ senderName, brand, countryCode }: Partial<Static<typeof NewTemplateBody>>) =>
@@ -215,22 +216,22 @@ const readFilter = ({
   status,
   template_id: templateIds,
   sender_name: senderName,
-  template_type: templateType,
+  template_type: trafficType,
 }: Static<typeof TemplateFilterQuery>): TemplateFilter => ({
   ...(channelType ? { channelType } : {}),
   ...(status ? { status } : {}),
   ...(templateIds ? { templateId: templateIds.map(Number) } : {}),
   ...(senderName ? { senderName } : {}),
-  ...(templateType ? { templateType } : {}),
+  ...(trafficType ? { trafficType } : {}),
 })
 
 const presentTemplate = (template: Template) => ({
   id: template.templateId,
   channelType: template.channelType,
-  templateType: template.templateType,
+  templateType: template.trafficType,
   pattern: template.pattern,
-  dateFrom: template.dateFrom.toISOString(),
-  dateTo: template.dateTo?.toISOString() ?? null,
+  dateFrom: template.validFrom.toISOString(),
+  dateTo: template.validTo?.toISOString() ?? null,
   senderNameId: template.senderId,
   senderName: template.senderName,
   brand: template.brand,

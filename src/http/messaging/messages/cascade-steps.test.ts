@@ -78,8 +78,8 @@ type Row = {
 
 const stepsOf = (cascadeUuid: string) =>
   api.sql<Row[]>`
-    select uuid, cascade_step as step, channel_type as channel, destination, status, error_code as "errorCode",
-      send_at as "sendAt"
+    select message_uuid as uuid, cascade_step as step, channel_type as channel, destination, status, error_code,
+      send_at
     from messages where company_id = ${world.companyId} and cascade_uuid = ${cascadeUuid} order by cascade_step`
 
 const fatesOf = async (cascadeUuid: string) =>
@@ -96,9 +96,9 @@ async function toldOf(uuid: string): Promise<unknown[]> {
 /** As a worker holds it. */
 async function takeInHand(uuid: string) {
   await api.sql`
-    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, until)
+    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
     select company_id, lane_id, seq, seq + 1, ${randomUUID()}, ${randomUUID()}, now() + interval '1 hour'
-    from messages where uuid = ${uuid}`
+    from messages where message_uuid = ${uuid}`
 }
 
 const giveBack = () => api.sql`update leases set worker = null, token = null where company_id = ${world.companyId}`
@@ -127,7 +127,7 @@ describe('a step that cannot go when its turn comes is kept as unsent and told, 
 
   test('because there is no money for it', async () => {
     const uuid = await aCascade(threeSteps)
-    const [row] = await api.sql`select price from messages where uuid = ${uuid}`
+    const [row] = await api.sql`select price from messages where message_uuid = ${uuid}`
     await api.sql`update companies set budget = ${api.sql.typed.money(row!.price + money('10'))} where company_id = ${world.companyId}`
     await fail([uuid])
     expect(await fatesOf(uuid)).toEqual([

@@ -146,13 +146,13 @@ describe('the first step', () => {
   test('is the message of the answer, and the only message that is written', async () => {
     const { body } = await post({ ...good, localSendTime: null, hours: null, days: null })
     const rows = await api.sql`
-      select uuid, channel_type, cascade_uuid, cascade_step from messages where company_id = ${world.companyId}`
+      select message_uuid as uuid, channel_type, cascade_uuid, cascade_step from messages where company_id = ${world.companyId}`
     const uuid = body.items[0].messageUuid
-    expect(rows).toEqual([{ uuid, channel_type: 'VIBER', cascade_uuid: uuid, cascade_step: 1 }])
+    expect(rows).toEqual([{ uuid, channelType: 'VIBER', cascadeUuid: uuid, cascadeStep: 1 }])
     const [plan] = await steps()
     expect(plan).toMatchObject({
-      cascade_uuid: uuid,
-      next_step: 2,
+      cascadeUuid: uuid,
+      nextStep: 2,
       steps: [
         { condition: 'not_read', ttlSeconds: 60 },
         { condition: 'not_delivered', ttlSeconds: 3600 },

@@ -194,12 +194,11 @@ describe('the rate', () => {
 describe('the name', () => {
   test('is every approved registration of it, the oldest of each operator', async () => {
     const dispatchId = await aDispatch()
-    const [row] =
-      await api.sql`select sender_ids, sender_name, format from dispatches where dispatch_id = ${dispatchId}`
+    const [row] = await api.sql`select sender_ids, sender_name, api from dispatches where dispatch_id = ${dispatchId}`
     expect(row).toEqual({
-      sender_ids: mine.senders.map(({ senderId }) => senderId),
-      sender_name: 'ROMASHKA',
-      format: 'messaging',
+      senderIds: mine.senders.map(({ senderId }) => senderId),
+      senderName: 'ROMASHKA',
+      api: 'messaging',
     })
   })
 
@@ -340,12 +339,12 @@ test('messages show the template that their dispatch goes by, and are found by i
       shop.companyId,
       {
         channelType: 'SMS',
-        templateType: 'SERVICE',
+        trafficType: 'SERVICE',
         pattern: 'Hello, %w',
         senderId: null,
         content: null,
-        dateFrom: new Date('2026-01-01T00:00:00Z'),
-        dateTo: null,
+        validFrom: new Date('2026-01-01T00:00:00Z'),
+        validTo: null,
       },
       now,
     ),
@@ -428,8 +427,8 @@ describe('recipients', () => {
     const dispatchId = await aDispatch({ text, shortUrl: true })
     await post(`/dispatch/${dispatchId}/messages`, [{ destination: numberOf.MTS }, { destination: numberOf.TELE2 }])
     const rows = await api.sql<{ text: string; code: string; url: string }[]>`
-      select m.text, s.code, s.url from messages m join short_links s on s.message_uuid = m.uuid
-      where m.dispatch_id = ${dispatchId} order by m.position`
+      select m.text, s.code, s.url from messages m join short_links s on s.message_uuid = m.message_uuid
+      where m.dispatch_id = ${dispatchId} order by m.dispatch_position`
     expect(rows.map(row => row.text)).toEqual(rows.map(row => `Hello: http://localhost:8080/s/${row.code}`))
     expect(rows.map(row => row.url)).toEqual([text.slice(7), text.slice(7)])
     expect(new Set(rows.map(row => row.code)).size).toBe(2)
@@ -576,7 +575,7 @@ describe('with the partner API', () => {
     const { body } = await partner('POST', `/dispatches/${dispatchId}/messages`, { messages })
     const rows = await api.sql`
       select m.text, 'Hello: http://localhost:8080/s/' || s.code as short, s.url
-      from messages m join short_links s on s.message_uuid = m.uuid where m.uuid = ${body.messages[0].messageUuid}`
+      from messages m join short_links s on s.message_uuid = m.message_uuid where m.message_uuid = ${body.messages[0].messageUuid}`
     expect(rows).toEqual([{ text: rows[0]?.short, short: expect.any(String), url }])
   })
 
@@ -609,17 +608,17 @@ test('the recipients of a cascade are its first step, each a cascade of its own'
   await post(`/dispatch/${body.dispatchId}/messages`, [anna(numberOf.MTS), { destination: numberOf.TELE2 }])
   expect((await get(`/dispatch/${body.dispatchId}`)).body.message).toBe('Hello, {name}')
   const messages = await api.sql`
-    select text, cascade_step, cascade_uuid = uuid as own from messages
-    where dispatch_id = ${body.dispatchId} order by position`
+    select text, cascade_step, cascade_uuid = message_uuid as own from messages
+    where dispatch_id = ${body.dispatchId} order by dispatch_position`
   expect(messages).toEqual([
-    { text: 'Hello, Anna', cascade_step: 1, own: true },
-    { text: null, cascade_step: null, own: null },
+    { text: 'Hello, Anna', cascadeStep: 1, own: true },
+    { text: null, cascadeStep: null, own: null },
   ])
   const [row] = await api.sql`
     select channel_type, sender_name, cascade from dispatches where dispatch_id = ${body.dispatchId}`
   expect(row).toEqual({
-    channel_type: 'VK',
-    sender_name: 'Shop',
+    channelType: 'VK',
+    senderName: 'Shop',
     cascade: [
       { channelType: 'VK', senderName: 'Shop', text: 'Hello, {name}', content: null, condition: 'not_read', ttl: 600 },
       { channelType: 'SMS', senderName: 'sms_promo', text: 'Hello again', content: null, condition: null, ttl: null },

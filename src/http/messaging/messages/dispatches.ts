@@ -375,7 +375,7 @@ const presentDispatch = (dispatch: ShownDispatch) => ({
   localCompletionTime: dispatch.options?.localCompletionTime ?? null,
   useLocalTime: dispatch.options?.useLocalTime ?? false,
   status: wordOf(dispatch.status),
-  source: dispatch.format === 'messaging' ? ('API' as const) : ('PARTNER' as const),
+  source: dispatch.api === 'messaging' ? ('API' as const) : ('PARTNER' as const),
   message: dispatch.text,
   trafficCenterId: dispatch.centerId,
   trafficCenterName: dispatch.centerName,

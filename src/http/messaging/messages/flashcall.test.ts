@@ -16,7 +16,9 @@ const report = (body: object) =>
   api.call({ method: 'POST', path: '/flashcall-conversion', key: side.keys.MESSAGE, body })
 const aFlashcall = () => aSingle(api.sql, side.companyId, 'FLASHCALL')
 const kept = async (uuid: string) =>
-  (await api.sql`select result, code from flashcall_results where company_id = ${side.companyId} and uuid = ${uuid}`)[0]
+  (
+    await api.sql`select result, code from flashcall_results where company_id = ${side.companyId} and message_uuid = ${uuid}`
+  )[0]
 
 test.each([
   ['NUMBER_VERIFIED', 'NUMBER_VERIFIED'],
@@ -79,7 +81,7 @@ test('a message of a dispatch has the channel of the dispatch', async () => {
       values (${companyId}, ${dispatchId}, 'Codes', ${channelType}, 'PROMO', '1234', '{}')`
     const uuid = uuid7(new Date())
     await api.sql`
-      insert into messages (company_id, uuid, dispatch_id, position, price, status, parts, brand_id, destination)
+      insert into messages (company_id, message_uuid, dispatch_id, dispatch_position, price, status, parts, brand_id, destination)
       values (${companyId}, ${uuid}, ${dispatchId}, 0, 0, 'SENT', 1, 1, ${numberOf.MTS})`
     return uuid
   }

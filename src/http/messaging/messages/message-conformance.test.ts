@@ -135,7 +135,8 @@ describe('a value inside the bounds is accepted', () => {
 
 describe('a content', () => {
   const contentOf = async (uuid: string) =>
-    (await api.sql`select content from messages where company_id = ${world.companyId} and uuid = ${uuid}`)[0]!.content
+    (await api.sql`select content from messages where company_id = ${world.companyId} and message_uuid = ${uuid}`)[0]!
+      .content
 
   test('is stored without unknown fields', async () => {
     const viber = messageRows.find(({ name }) => name === 'VIBER')!.body
@@ -299,7 +300,8 @@ describe('many at once', () => {
     expect(new Set(refused.map(({ status, body }) => `${status} ${body.error.code}`))).toEqual(new Set(['402 4020']))
 
     const uuids = answers.flatMap(({ body }) => body.items ?? []).map(({ messageUuid }) => messageUuid)
-    const kept = await api.sql`select uuid, seq from messages where company_id = ${limited.companyId} order by seq`
+    const kept =
+      await api.sql`select message_uuid as uuid, seq from messages where company_id = ${limited.companyId} order by seq`
     expect(kept.map(({ uuid }) => uuid).toSorted()).toEqual(uuids.toSorted())
     expect(kept.map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_, i) => i))
     const [account] = await api.sql`select reserved from accounts where company_id = ${limited.companyId}`

@@ -30,7 +30,7 @@ async function aMessage(given: Record<string, unknown> = {}): Promise<string> {
   const uuid = uuid7(new Date())
   await insert('messages', {
     company_id: companyId,
-    uuid,
+    message_uuid: uuid,
     price: 2.5,
     status: 'CREATED',
     parts: 1,
@@ -44,7 +44,7 @@ async function aMessage(given: Record<string, unknown> = {}): Promise<string> {
     options: {},
     ...given,
   })
-  return given.uuid === undefined ? uuid : String(given.uuid)
+  return given.message_uuid === undefined ? uuid : String(given.message_uuid)
 }
 
 const iso = (ms: number) => new Date(ms).toISOString()
@@ -54,7 +54,7 @@ describe('the message object', () => {
     const created = Date.now() - HOUR_MS
     const uuid = uuid7(new Date(created))
     await aMessage({
-      uuid,
+      message_uuid: uuid,
       external_id: 'order-1',
       center_id: 3,
       template_id: 4,
@@ -181,7 +181,7 @@ describe('the message object', () => {
         '{9,10}', '{1,2}', 'https://example.com/p', '{delivered}', ${uuid}, ${uuid})`
     await insert('messages', {
       company_id: companyId,
-      uuid,
+      message_uuid: uuid,
       dispatch_id: dispatchId,
       position: 0,
       sender_id: senderId,
@@ -228,7 +228,7 @@ describe('the message object', () => {
     const receivedAt = iso(Date.now() - 1000)
     await insert('inbound_messages', {
       company_id: companyId,
-      uuid,
+      message_uuid: uuid,
       channel_type: 'WHATSAPP',
       sender_name: 'ROMASHKA',
       destination: '79030000001',
@@ -316,10 +316,10 @@ describe('GET /message', () => {
     const { key: own } = await aKey(api.sql, company)
     const now = Date.now()
     const keys = [3, 2, 1].map(ago => uuid7(new Date(now - ago * 1000)))
-    await aMessage({ company_id: company, uuid: keys[0] })
+    await aMessage({ company_id: company, message_uuid: keys[0] })
     await insert('inbound_messages', {
       company_id: company,
-      uuid: keys[1],
+      message_uuid: keys[1],
       channel_type: 'WHATSAPP',
       sender_name: 'ROMASHKA',
       destination: '79160000001',
@@ -328,7 +328,7 @@ describe('GET /message', () => {
       received_at: iso(now),
       is_stop: false,
     })
-    await aMessage({ company_id: company, uuid: keys[2] })
+    await aMessage({ company_id: company, message_uuid: keys[2] })
     expect(await uuidsAt('/message', own)).toEqual([keys[2], keys[0]])
     expect(await uuidsAt('/message?direction=inbound', own)).toEqual([keys[1]])
     expect(await uuidsAt('/message?direction=inbound&direction=outbound', own)).toEqual([keys[2], keys[1], keys[0]])

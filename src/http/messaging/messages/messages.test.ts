@@ -35,7 +35,8 @@ const sms = (given: Form = {}): Form => ({
 const post = (body: unknown, headers: Record<string, string> = {}) =>
   api.call({ method: 'POST', path: '/message', body: body as object, key, headers })
 
-const stored = async () => await api.sql`select * from messages where company_id = ${world.companyId} order by uuid`
+const stored = async () =>
+  await api.sql`select * from messages where company_id = ${world.companyId} order by message_uuid`
 
 const accepted = (count: number) =>
   Array.from({ length: count }, () => ({ messageUuid: expect.any(String), code: 201 }))
@@ -64,21 +65,21 @@ describe('a request', () => {
     expect(body.items).toEqual([{ messageUuid: expect.any(String), code: 201, externalMessageId: 'order-17' }])
     const [row] = await stored()
     expect(row).toMatchObject({
-      uuid: body.items[0].messageUuid,
+      messageUuid: body.items[0].messageUuid,
       status: 'CREATED',
       text: 'Hello',
       parts: 1,
-      channel_type: 'SMS',
-      sender_name: 'ROMASHKA',
-      external_id: 'order-17',
-      traffic_type: 'SERVICE',
-      sending_method: 'API',
-      callback_url: 'https://user:word@client.example/hook',
-      callback_events: ['sent', 'delivered', 'price'],
+      channelType: 'SMS',
+      senderName: 'ROMASHKA',
+      externalId: 'order-17',
+      trafficType: 'SERVICE',
+      sendingMethod: 'API',
+      callbackUrl: 'https://user:word@client.example/hook',
+      callbackEvents: ['sent', 'delivered', 'price'],
       options: { tags: ['autumn', 'скидки_2026'], ttl: 600, useLocalTime: false, shortUrl: false },
     })
-    expect(row!.center_id).toEqual(expect.any(Number))
-    const shown = await api.call({ method: 'GET', path: `/message/${row!.uuid}`, key })
+    expect(row!.centerId).toEqual(expect.any(Number))
+    const shown = await api.call({ method: 'GET', path: `/message/${row!.messageUuid}`, key })
     expect(shown.body.callbackUrl).toBe('https://user:***@client.example/hook') // the password is for the sender alone
   })
 
@@ -88,8 +89,8 @@ describe('a request', () => {
     const [row] = await stored()
     expect(row).toMatchObject({
       options: { useLocalTime: true, shortUrl: false },
-      callback_events: ['delivered'],
-      send_at: null,
+      callbackEvents: ['delivered'],
+      sendAt: null,
     })
     expect(Object.keys(row!.options).sort()).toEqual(['shortUrl', 'useLocalTime'])
     const shown = await api.call({ method: 'GET', path: `/message/${body.items[0].messageUuid}`, key })
@@ -173,7 +174,9 @@ describe('a request', () => {
     expect(body.items).toHaveLength(1000)
     const rows = await stored()
     expect(rows.map(({ text }) => text)).toEqual(forms.map(({ content }) => content))
-    expect(rows.map(({ uuid }) => uuid)).toEqual(body.items.map((item: { messageUuid: string }) => item.messageUuid))
+    expect(rows.map(({ messageUuid }) => messageUuid)).toEqual(
+      body.items.map((item: { messageUuid: string }) => item.messageUuid),
+    )
   })
 
   test.each([
@@ -277,7 +280,7 @@ describe('a name', () => {
   test('sms_promo needs no registration', async () => {
     expect(await post(sms({ senderName: 'sms_promo' }))).toMatchObject({ status: 200 })
     const [row] = await stored()
-    expect(row).toMatchObject({ sender_id: null, sender_name: 'sms_promo' })
+    expect(row).toMatchObject({ senderId: null, senderName: 'sms_promo' })
     expect(row!.price).toBeGreaterThan(0n)
   })
 })
@@ -346,7 +349,7 @@ describe('every channel', () => {
     const { status, body } = await post({ channelType, senderName, destination: numberOf.MTS, content })
     expect({ status, body }).toMatchObject({ status: 200, body: { errors: false } })
     const [row] = await stored()
-    expect(row).toMatchObject({ channel_type: channelType, sender_name: senderName, text: said, parts: 1 })
+    expect(row).toMatchObject({ channelType: channelType, senderName: senderName, text: said, parts: 1 })
     if (typeof content === 'object' && 'contentType' in content!) expect(row!.content).toEqual(content)
   })
 

@@ -42,9 +42,9 @@ async function kept(form: object, now: string) {
   expect({ status, body }).toMatchObject({ status: 200 })
   const [row] = await api.sql`
     select send_at, expires_at, waits_until from messages
-    where company_id = ${companyId} and uuid = ${body.items[0].messageUuid}`
+    where company_id = ${companyId} and message_uuid = ${body.items[0].messageUuid}`
   const time = (at: Date | null) => at?.toISOString() ?? null
-  return { sendAt: time(row!.send_at), expiresAt: time(row!.expires_at), waitsUntil: time(row!.waits_until) }
+  return { sendAt: time(row!.sendAt), expiresAt: time(row!.expiresAt), waitsUntil: time(row!.waitsUntil) }
 }
 
 const sendAt = async (form: object, now: string) => (await kept(form, now)).sendAt
@@ -231,8 +231,9 @@ describe('hours and days', () => {
       expiresAt: null,
       waitsUntil: '2026-07-02T17:00:00.000Z',
     })
-    const [timer] = await api.sql`select due_at from message_timers where kind = 'complete' order by uuid desc limit 1`
-    expect(timer!.due_at.toISOString()).toBe('2026-07-02T17:00:00.000Z')
+    const [timer] =
+      await api.sql`select due_at from message_timers where kind = 'complete' order by message_uuid desc limit 1`
+    expect(timer!.dueAt.toISOString()).toBe('2026-07-02T17:00:00.000Z')
   })
 })
 

@@ -44,7 +44,7 @@ async function aCascade(): Promise<string> {
 }
 
 const rowOf = async (uuid: string) =>
-  (await api.sql`select status, error_code as "errorCode", lane_id as lane, seq from messages where uuid = ${uuid}`)[0]!
+  (await api.sql`select status, error_code, lane_id as lane, seq from messages where message_uuid = ${uuid}`)[0]!
 
 /** As the engine does when the operator has taken it. */
 const handOver = (uuid: string) =>
@@ -54,7 +54,7 @@ const handOver = (uuid: string) =>
 async function takeInHand(uuid: string) {
   const { lane, seq } = await rowOf(uuid)
   await api.sql`
-    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, until)
+    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
     values (${world.companyId}, ${lane}, ${seq}, ${seq + 1}, ${randomUUID()}, ${randomUUID()}, now() + interval '1 hour')`
 }
 
@@ -79,7 +79,7 @@ describe('a message', () => {
     await takeInHand(uuid)
     expect(await stop(uuid)).toEqual({ errors: false, items: [{ messageUuid: uuid, code: 202 }] })
     expect((await rowOf(uuid)).status).toBe('CREATED')
-    expect(await api.sql`select from stop_requests where uuid = ${uuid}`).toHaveLength(1)
+    expect(await api.sql`select from stop_requests where message_uuid = ${uuid}`).toHaveLength(1)
   })
 
   test('that was handed over is 403 and stays as it is', async () => {

@@ -74,7 +74,7 @@ async function shown(content: object, given: object = {}) {
 
 async function shownMessage(uuid: string) {
   const { body } = await api.call({ method: 'GET', path: `/message/${uuid}`, key })
-  const [row] = await api.sql`select content -> 'template' as template from messages where uuid = ${uuid}`
+  const [row] = await api.sql`select content -> 'template' as template from messages where message_uuid = ${uuid}`
   return {
     content: body.content,
     specialContent: body.specialContent,

@@ -18,13 +18,13 @@ beforeEach(async () => {
   key = (await aKey(api.sql, world.companyId)).key
 })
 
-async function aTemplate(templateType: string, pattern: string): Promise<number> {
+async function aTemplate(trafficType: string, pattern: string): Promise<number> {
   const template = {
     channelType: 'SMS',
-    templateType,
+    trafficType,
     pattern,
-    dateFrom: new Date('2026-01-01T00:00:00Z'),
-    dateTo: null,
+    validFrom: new Date('2026-01-01T00:00:00Z'),
+    validTo: null,
     senderId: null,
     content: null,
   } as NewTemplate
@@ -43,8 +43,8 @@ async function kept(body: object) {
   expect(answer).toMatchObject({ status: 200, body: { errors: false } })
   const uuid = answer.body.items[0].messageUuid
   const [row] = await api.sql`
-    select m.traffic_type as "trafficType", m.template_id as "templateId", m.price, l.priority
-    from messages m join lanes l using (company_id, lane_id) where m.uuid = ${uuid}`
+    select m.traffic_type, m.template_id, m.price, l.priority
+    from messages m join lanes l using (company_id, lane_id) where m.message_uuid = ${uuid}`
   const shown = await api.call({ method: 'GET', path: `/message/${uuid}`, key })
   expect(shown.body).toMatchObject({ trafficType: row!.trafficType, templateId: row!.templateId })
   return row!

@@ -63,10 +63,10 @@ async function withOperators() {
 async function whileLocked<T>(lock: (sql: Transaction) => Promise<unknown>, work: () => Promise<T>): Promise<T> {
   const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
   try {
-    return (await locker.begin(async sql => {
+    return await locker.begin(async sql => {
       await lock(sql as Transaction)
       return work()
-    })) as T
+    })
   } finally {
     await locker.end()
   }
@@ -120,9 +120,9 @@ describe('guesses', () => {
 
 /** As if the first step had waited for its delivery long enough. */
 async function stepEnds(uuid: string) {
-  const due = () => api.sql`select from message_timers where uuid = ${uuid} and kind = 'step'`
+  const due = () => api.sql`select from message_timers where message_uuid = ${uuid} and kind = 'step'`
   await eventually(async () => expect(await due()).toHaveLength(1))
-  await api.sql`update message_timers set due_at = now() where uuid = ${uuid}`
+  await api.sql`update message_timers set due_at = now() where message_uuid = ${uuid}`
   await eventually(async () => expect(await due()).toHaveLength(0))
 }
 
@@ -151,14 +151,14 @@ describe('a fallback', () => {
     const gateway = await aVerifier(api.sql, side.companyId, { channels: ['SMS', 'VOICECODE'], fallbackSeconds: 60 })
     const { body } = await send({ destination, gatewayId: gateway })
     const [timer] = await api.sql`
-      select kind, extract(epoch from due_at - now())::int as seconds from message_timers where uuid = ${body.uuid}`
+      select kind, extract(epoch from due_at - now())::int as seconds from message_timers where message_uuid = ${body.uuid}`
     expect(timer).toMatchObject({ kind: 'expire' })
     expect(timer!.seconds).toBeLessThanOrEqual(60)
     await api.sql`
-      update messages set expires_at = now() where uuid = ${body.uuid} and company_id = ${side.companyId}`
-    await api.sql`update message_timers set due_at = now() where uuid = ${body.uuid}`
+      update messages set expires_at = now() where message_uuid = ${body.uuid} and company_id = ${side.companyId}`
+    await api.sql`update message_timers set due_at = now() where message_uuid = ${body.uuid}`
     expect(await check(body.uuid, codeIn(await handedText(api.sql, destination, 'VOICECODE')))).toBe('CONFIRMED')
-    expect(await api.sql`select status, sealed from messages where uuid = ${body.uuid}`).toEqual([
+    expect(await api.sql`select status, sealed from messages where message_uuid = ${body.uuid}`).toEqual([
       { status: 'FAILED', sealed: null },
     ])
   })
@@ -495,7 +495,7 @@ describe('the service', () => {
     await ask('/verifier/check', { uuid: { code }, code })
     expect((await ask('/verifier/check', { uuid, code })).json()).toEqual({ status: 'CONFIRMED' })
     await eventually(async () => {
-      const [row] = await api.sql`select status from messages where uuid = ${uuid}`
+      const [row] = await api.sql`select status from messages where message_uuid = ${uuid}`
       expect(row).toEqual({ status: 'DELIVERED' })
     })
     expect([...lines, ...engineLines].filter(line => line.includes(code) || line.includes(wrongCode(code)))).toEqual([])

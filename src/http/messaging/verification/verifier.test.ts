@@ -116,7 +116,7 @@ describe('a code', () => {
         destination,
       })
     })
-    const [row] = await api.sql`select sealed from messages where uuid = ${uuid}`
+    const [row] = await api.sql`select sealed from messages where message_uuid = ${uuid}`
     expect(row).toEqual({ sealed: null })
     const tables = await api.sql<{ name: string }[]>`
       select relname as name from pg_class
@@ -131,7 +131,7 @@ describe('a code', () => {
   test('is encrypted while it waits', async () => {
     await api.sql`update gateways set paused = true`
     const { body } = await send({ destination: aNumber() })
-    const [row] = await api.sql`select text, sealed from messages where uuid = ${body.uuid}`
+    const [row] = await api.sql`select text, sealed from messages where message_uuid = ${body.uuid}`
     expect(row!.text).toBe('Your code: ******')
     expect(new CodeBox(secret).open(row!.sealed).text).toMatch(/^Your code: \d{6}$/)
     expect(() => new CodeBox('another secret of 32 characters, or more').open(row!.sealed)).toThrow()
@@ -160,9 +160,9 @@ describe('a code', () => {
     const { uuid, code } = await sent({ destination, gatewayId: gateway })
     expect(await check(uuid, code)).toBe('CONFIRMED')
     const due = () =>
-      api.sql<{ kind: string }[]>`select kind from message_timers where uuid = ${uuid} and kind = 'step'`
+      api.sql<{ kind: string }[]>`select kind from message_timers where message_uuid = ${uuid} and kind = 'step'`
     await eventually(async () => expect(await due()).toHaveLength(1))
-    await api.sql`update message_timers set due_at = now() where uuid = ${uuid}`
+    await api.sql`update message_timers set due_at = now() where message_uuid = ${uuid}`
     await eventually(async () => expect(await due()).toHaveLength(0))
     expect(await api.sql`select from messages where cascade_uuid = ${uuid} and cascade_step = 2`).toHaveLength(0)
   })
@@ -182,7 +182,7 @@ describe('a code', () => {
     })
     const [price] = await api.sql<
       { price: bigint }[]
-    >`select final_price as price from messages where uuid = ${first.uuid}`
+    >`select final_price as price from messages where message_uuid = ${first.uuid}`
     const [row] = await verificationStatistics(api.sql, side.companyId, { from: today(), to: today(), verifierId: own })
     expect(row!.cost).toBe(price!.price)
   })
@@ -322,7 +322,7 @@ describe('refused', () => {
 
   test('a number on the blacklist', async () => {
     const destination = aNumber()
-    await api.sql`insert into blacklist (company_id, msisdn) values (${side.companyId}, ${destination})`
+    await api.sql`insert into blacklist (company_id, destination) values (${side.companyId}, ${destination})`
     const { status, body } = await send({ destination })
     expect([status, body.error.code]).toEqual([400, 7402])
   })

@@ -1,9 +1,9 @@
-import type { SenderStatus } from '../../../../src/domain/senders/sender.ts'
+import type { ReviewStatus } from '../../../../src/domain/senders/sender.ts'
 import { useWords } from '../../words/words.ts'
 import type { IconName } from '../content/icon.tsx'
 import { Status, type StatusKind } from '../content/status.tsx'
 
-const looks: Record<SenderStatus, [StatusKind, IconName]> = {
+const looks: Record<ReviewStatus, [StatusKind, IconName]> = {
   DRAFT: ['wait', 'wait'],
   PRE_REVIEW: ['sent', 'wait'],
   INTERNAL_REVIEW: ['sent', 'wait'],
@@ -15,7 +15,7 @@ const looks: Record<SenderStatus, [StatusKind, IconName]> = {
   CLOSED: ['wait', 'slash'],
 }
 
-type Props = { status: SenderStatus; suspended?: boolean; isPill?: boolean }
+type Props = { status: ReviewStatus; suspended?: boolean; isPill?: boolean }
 
 /** How far the review of a sender name or a template is. An approved name that is suspended shows that. */
 export function ReviewState({ status, suspended = false, isPill = false }: Props) {
