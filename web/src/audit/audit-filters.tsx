@@ -1,6 +1,8 @@
 import { NativeSelect, TextInput, UnstyledButton } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import { Icon } from '../parts/content/icon.tsx'
+import { DayFilter } from '../parts/lists/day-filter.tsx'
+import row from '../parts/lists/filter-row.module.css'
 import { oneOf } from '../search-values.ts'
 import { useWords } from '../words/words.ts'
 import styles from './audit.module.css'
@@ -13,7 +15,7 @@ export function AuditFilters({ whats }: { whats: readonly What[] }) {
   const { filter, change } = useFilter()
   const { what, from, to, subject } = filter
   return (
-    <div className={styles.filters}>
+    <div className={`${row.filters} ${styles.filters}`}>
       <NativeSelect
         aria-label={say('audit.filter.what')}
         value={what ?? ''}
@@ -31,8 +33,8 @@ export function AuditFilters({ whats }: { whats: readonly What[] }) {
         ))}
       </NativeSelect>
       <PersonFilter />
-      <Day label={say('audit.filter.from')} value={from} max={to} onChange={day => change({ from: day })} />
-      <Day label={say('audit.filter.to')} value={to} min={from} onChange={day => change({ to: day })} />
+      <DayFilter label={say('audit.filter.from')} value={from} max={to} onChange={day => change({ from: day })} />
+      <DayFilter label={say('audit.filter.to')} value={to} min={from} onChange={day => change({ to: day })} />
       {subject !== undefined && (
         <UnstyledButton className={styles.chip} onClick={() => change({ subject: undefined })}>
           {say('audit.filter.subject', { subject: subject.replace(':', ' ') })}
@@ -70,25 +72,3 @@ function PersonFilter() {
     </form>
   )
 }
-
-type DayProps = {
-  label: string
-  value: string | undefined
-  min?: string | undefined
-  max?: string | undefined
-  onChange(day: string | undefined): void
-}
-
-const Day = ({ label, value, min, max, onChange }: DayProps) => (
-  <div className={styles.day}>
-    <span aria-hidden="true">{label}</span>
-    <TextInput
-      type="date"
-      aria-label={label}
-      value={value ?? ''}
-      {...(min === undefined ? {} : { min })}
-      {...(max === undefined ? {} : { max })}
-      onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
-    />
-  </div>
-)

@@ -1,5 +1,6 @@
 import { useFormats } from '../format.ts'
 import { useClock } from '../overview/clock.ts'
+import bar from '../parts/charts/bar.module.css'
 import { useWords } from '../words/words.ts'
 import styles from './companies.module.css'
 import type { CompanyAccount, Shown } from './companies.ts'
@@ -16,7 +17,7 @@ export function BudgetBar({ company, zone, isThick = false }: Props) {
   return (
     <>
       {budget !== null && (
-        <div className={`${styles.bar} ${isThick ? styles.thick : ''}`} aria-hidden="true">
+        <div className={`${bar.bar} ${styles.bar} ${isThick ? `${bar.thick} ${styles.thick}` : ''}`} aria-hidden="true">
           <i className={isNearlyUsed ? styles.nearly : styles.spent} style={width(spent)} />
           <i className={styles.held} style={width(reserved)} />
         </div>

@@ -1,8 +1,9 @@
 import { NumberInput, SegmentedControl, Switch, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { CompanyChange, CompanyLimits } from '../../../src/http/cabinet/companies/company-list.ts'
 import { ask } from '../api.ts'
+import { ConfirmDialog } from '../parts/dialogs/confirm-dialog.tsx'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { tellDone } from '../parts/dialogs/toast.tsx'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
@@ -17,7 +18,7 @@ import { budgetIn } from './company-fields.ts'
 type Props = { company: WholeCompany; onClose(): void }
 
 /** Sends a change and reports its success. The dialog shows a refusal and keeps the typed values. */
-function useChange({ onClose }: Props, done: string, forget = () => {}) {
+function useChange({ onClose }: Props, done: string, forget: () => void) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: ({ method, path, body }: { method: 'PATCH' | 'PUT'; path: string; body: object }) =>
@@ -160,24 +161,23 @@ const limitsOf = ({ account, partsPerSecond, inbound }: WholeCompany): Limits =>
   inbound,
 })
 
+const EVERYTHING: QueryKey = []
+
 export function StatusDialog(props: Props) {
-  const words = useWords()
-  const { say } = words
+  const { say } = useWords()
   const { companyId, name, status } = useAsOpened(props.company)
   const isDisabling = status === 'ACTIVE'
-  const change = useChange(props, say(isDisabling ? 'companies.disabled' : 'companies.enabled', { name }))
   const body = { status: isDisabling ? 'DISABLED' : 'ACTIVE' }
   return (
-    <Dialog
+    <ConfirmDialog
       title={say(isDisabling ? 'companies.disable.title' : 'companies.enable.title', { name })}
       text={say(isDisabling ? 'companies.disable.text' : 'companies.enable.text')}
       submit={say(isDisabling ? 'companies.disable' : 'companies.enable')}
       isDangerous={isDisabling}
-      isBusy={change.isPending}
-      onSubmit={() => change.mutate({ method: 'PUT', path: `/companies/${companyId}/status`, body })}
+      change={() => ask<void>('PUT', `/companies/${companyId}/status`, body)}
+      stale={[EVERYTHING]}
+      done={say(isDisabling ? 'companies.disabled' : 'companies.enabled', { name })}
       onClose={props.onClose}
-    >
-      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
-    </Dialog>
+    />
   )
 }

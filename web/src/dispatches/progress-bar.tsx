@@ -1,3 +1,4 @@
+import bar from '../parts/charts/bar.module.css'
 import type { Counts } from './dispatches.ts'
 import { totalOf } from './dispatches.ts'
 import styles from './progress-bar.module.css'
@@ -7,7 +8,7 @@ export function ProgressBar({ counts, isThick = false }: { counts: Omit<Counts, 
   const total = totalOf(counts) || 1
   const width = (part: number) => ({ width: `${(part / total) * 100}%` })
   return (
-    <div className={`${styles.bar} ${isThick ? styles.thick : ''}`} aria-hidden="true">
+    <div className={`${bar.bar} ${isThick ? bar.thick : ''}`} aria-hidden="true">
       <i className={styles.ok} style={width(counts.delivered)} />
       <i className={styles.sent} style={width(counts.sent)} />
       <i className={styles.fail} style={width(counts.failed)} />

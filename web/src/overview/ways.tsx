@@ -1,5 +1,6 @@
 import { useFormats } from '../format.ts'
 import { Status } from '../parts/content/status.tsx'
+import figures from '../parts/lists/figure-table.module.css'
 import table from '../parts/lists/table.module.css'
 import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { useWords } from '../words/words.ts'
@@ -49,7 +50,7 @@ function Ways({ title, note, first, none, rows, zone }: Props) {
       {rows.length === 0 ? (
         <p className="note">{none}</p>
       ) : (
-        <table className={styles.ways}>
+        <table className={`${figures.table} ${styles.ways}`}>
           <thead>
             <tr>
               <th>{first}</th>

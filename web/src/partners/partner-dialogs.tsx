@@ -3,8 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { PasswordAnswer } from '../../../src/http/cabinet/companies/partners.ts'
 import { ask } from '../api.ts'
+import { ConfirmDialog } from '../parts/dialogs/confirm-dialog.tsx'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
-import { tellDone } from '../parts/dialogs/toast.tsx'
 import { CopyField } from '../parts/forms/copy-field.tsx'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
 import { describeProblem } from '../problems.ts'
@@ -93,55 +93,33 @@ export function NewPasswordDialog({ partner: { partnerId, login }, onClose }: Pr
   )
 }
 
-/** Sends a change and reports its success. The dialog shows a refusal. */
-function useChange(onClose: () => void, done: string) {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: ({ method, path, body }: { method: 'PUT' | 'POST'; path: string; body?: object }) =>
-      ask<void>(method, path, body),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: PARTNERS })
-      tellDone(done)
-      onClose()
-    },
-  })
-}
-
 export function StateDialog({ partner: { partnerId, login, isActive }, onClose }: Props) {
-  const words = useWords()
-  const { say } = words
-  const change = useChange(onClose, say(isActive ? 'partners.disabled' : 'partners.enabled', { login }))
+  const { say } = useWords()
   return (
-    <Dialog
+    <ConfirmDialog
       title={say(isActive ? 'partners.disable.title' : 'partners.enable.title', { login })}
       text={say(isActive ? 'partners.disable.text' : 'partners.enable.text')}
       submit={say(isActive ? 'partners.disable' : 'partners.enable')}
       isDangerous={isActive}
-      isBusy={change.isPending}
-      onSubmit={() =>
-        change.mutate({ method: 'PUT', path: `/partners/${partnerId}/state`, body: { isActive: !isActive } })
-      }
+      change={() => ask<void>('PUT', `/partners/${partnerId}/state`, { isActive: !isActive })}
+      stale={[PARTNERS]}
+      done={say(isActive ? 'partners.disabled' : 'partners.enabled', { login })}
       onClose={onClose}
-    >
-      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
-    </Dialog>
+    />
   )
 }
 
 export function UnlockDialog({ partner: { partnerId, login }, onClose }: Props) {
-  const words = useWords()
-  const { say } = words
-  const change = useChange(onClose, say('partners.unlocked', { login }))
+  const { say } = useWords()
   return (
-    <Dialog
+    <ConfirmDialog
       title={say('partners.unlock.title', { login })}
       text={say('partners.unlock.text')}
       submit={say('partners.unlock')}
-      isBusy={change.isPending}
-      onSubmit={() => change.mutate({ method: 'POST', path: `/partners/${partnerId}/unlock` })}
+      change={() => ask<void>('POST', `/partners/${partnerId}/unlock`)}
+      stale={[PARTNERS]}
+      done={say('partners.unlocked', { login })}
       onClose={onClose}
-    >
-      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
-    </Dialog>
+    />
   )
 }

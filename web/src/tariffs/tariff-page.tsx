@@ -1,5 +1,5 @@
 import { Button, UnstyledButton } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../api.ts'
@@ -7,13 +7,10 @@ import { useFormats } from '../format.ts'
 import columns from '../parts/content/columns.module.css'
 import { Pair, Pairs } from '../parts/content/pairs.tsx'
 import { Section } from '../parts/content/section.tsx'
-import { Dialog } from '../parts/dialogs/dialog.tsx'
-import { tellDone } from '../parts/dialogs/toast.tsx'
-import { FormProblem } from '../parts/forms/form-problem.tsx'
+import { ConfirmDialog } from '../parts/dialogs/confirm-dialog.tsx'
 import { BoneRows } from '../parts/lists/bones.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
-import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
 import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
@@ -187,29 +184,18 @@ function Period({ period, zone, isOpen, onWithdraw }: PeriodProps) {
 }
 
 function WithdrawDialog({ tariff, zone, onClose }: { tariff: Tariff; zone: string; onClose(): void }) {
-  const words = useWords()
-  const { say } = words
+  const { say } = useWords()
   const { since } = useTariffFormats(zone)
-  const client = useQueryClient()
-  const withdraw = useMutation({
-    mutationFn: () => ask<void>('DELETE', `/tariffs/${tariff.tariffId}`),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: TARIFFS })
-      tellDone(say('tariffs.withdrawn'))
-      onClose()
-    },
-  })
   return (
-    <Dialog
+    <ConfirmDialog
       title={say('tariffs.withdraw.title', { day: since(tariff.validFrom) })}
       text={say('tariffs.withdraw.text')}
       submit={say('tariffs.withdraw')}
       isDangerous
-      isBusy={withdraw.isPending}
-      onSubmit={() => withdraw.mutate()}
+      change={() => ask<void>('DELETE', `/tariffs/${tariff.tariffId}`)}
+      stale={[TARIFFS]}
+      done={say('tariffs.withdrawn')}
       onClose={onClose}
-    >
-      {withdraw.isError && <FormProblem>{describeProblem(words, withdraw.error)}</FormProblem>}
-    </Dialog>
+    />
   )
 }

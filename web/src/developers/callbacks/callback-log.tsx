@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useFormats } from '../../format.ts'
 import { Status } from '../../parts/content/status.tsx'
 import { BoneRows } from '../../parts/lists/bones.tsx'
+import row from '../../parts/lists/filter-row.module.css'
 import { SearchField } from '../../parts/lists/search-field.tsx'
 import table from '../../parts/lists/table.module.css'
 import { Blank } from '../../parts/pages/blank.tsx'
@@ -62,7 +63,7 @@ function Filters() {
   const { say } = useWords()
   const { search, change } = useCallbackSearch()
   return (
-    <div className={styles.filters}>
+    <div className={`${row.filters} ${styles.filters}`}>
       <NativeSelect
         aria-label={say('callbacks.filter.status')}
         value={search.status ?? ''}

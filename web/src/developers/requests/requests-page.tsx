@@ -5,6 +5,7 @@ import { useFormats } from '../../format.ts'
 import { PartnerChoice } from '../../partners/partner-choice.tsx'
 import { Status } from '../../parts/content/status.tsx'
 import { BoneRows } from '../../parts/lists/bones.tsx'
+import row from '../../parts/lists/filter-row.module.css'
 import { SearchField } from '../../parts/lists/search-field.tsx'
 import table from '../../parts/lists/table.module.css'
 import { Blank } from '../../parts/pages/blank.tsx'
@@ -36,7 +37,7 @@ export function RequestsPage() {
   if (isPartner || companyId !== undefined || search.partner) return <Log companyId={companyId} />
   return (
     <DevelopersFrame>
-      <div className={styles.filters}>
+      <div className={`${row.filters} ${styles.filters}`}>
         <OfPartner />
       </div>
       <OneCompany>{() => null}</OneCompany>
@@ -99,7 +100,7 @@ function Filters({ keys }: { keys: RequestPage['keys'] }) {
   const companyId = useCompanyId()
   const { search, change } = useRequestSearch()
   return (
-    <div className={styles.filters}>
+    <div className={`${row.filters} ${styles.filters}`}>
       {isStaff && companyId === undefined && <OfPartner />}
       <NativeSelect
         aria-label={say('requests.filter.status')}

@@ -1,10 +1,12 @@
-import { Button, NativeSelect, TextInput, UnstyledButton } from '@mantine/core'
+import { Button, NativeSelect, UnstyledButton } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Fragment, useState } from 'react'
 import { useFormats } from '../../format.ts'
 import { Icon } from '../../parts/content/icon.tsx'
 import { BoneRows } from '../../parts/lists/bones.tsx'
+import { DayFilter } from '../../parts/lists/day-filter.tsx'
+import row from '../../parts/lists/filter-row.module.css'
 import table from '../../parts/lists/table.module.css'
 import { useOperatorName } from '../../parts/names/operator-names.ts'
 import { Blank } from '../../parts/pages/blank.tsx'
@@ -59,7 +61,7 @@ function Filters({ companyId }: { companyId: number }) {
   const { filter, change } = useLedgerFilter()
   const { kind, from, to } = filter
   return (
-    <search className={styles.filters}>
+    <search className={`${row.filters} ${styles.filters}`}>
       <NativeSelect
         aria-label={say('money.filter.kind')}
         value={kind ?? ''}
@@ -69,28 +71,14 @@ function Filters({ companyId }: { companyId: number }) {
           ...kinds.map(value => ({ value, label: say(`money.kind.${value}`) })),
         ]}
       />
-      <Day label={say('money.filter.from')} value={from} onChange={day => change({ from: day })} />
-      <Day label={say('money.filter.to')} value={to} onChange={day => change({ to: day })} />
+      <DayFilter label={say('money.filter.from')} value={from} onChange={day => change({ from: day })} />
+      <DayFilter label={say('money.filter.to')} value={to} onChange={day => change({ to: day })} />
       <a className={`link ${styles.file}`} href={ledgerFile(companyId, filter, language)} download>
         <Icon name="download" /> {say('money.ledger.csv')}
       </a>
     </search>
   )
 }
-
-type DayProps = { label: string; value: string | undefined; onChange(day: string | undefined): void }
-
-const Day = ({ label, value, onChange }: DayProps) => (
-  <div className={styles.dayField}>
-    <span aria-hidden="true">{label}</span>
-    <TextInput
-      type="date"
-      aria-label={label}
-      value={value ?? ''}
-      onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
-    />
-  </div>
-)
 
 function Nothing() {
   const { say } = useWords()

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { OtherPriceChange, OtherPriceWithdrawal } from '../../../../src/http/cabinet/tariffs/other-prices.ts'
 import { ask } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx'
 import { Dialog } from '../../parts/dialogs/dialog.tsx'
 import { tellDone } from '../../parts/dialogs/toast.tsx'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
@@ -157,29 +158,19 @@ type WithdrawProps = { price: OtherPrice; zone: string; onClose(): void }
 
 /** Withdraws a planned change. */
 export function WithdrawPriceDialog({ price, zone, onClose }: WithdrawProps) {
-  const words = useWords()
-  const { say } = words
+  const { say } = useWords()
   const { since } = useTariffFormats(zone)
-  const client = useQueryClient()
-  const withdraw = useMutation({
-    mutationFn: (place: OtherPriceWithdrawal) => ask<void>('POST', '/tariffs/prices/withdrawals', place),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: TARIFFS })
-      tellDone(say('tariffs.withdrawn'))
-      onClose()
-    },
-  })
   const { channelType, country, version } = price
+  const withdrawal: OtherPriceWithdrawal = { channelType, country, version }
   return (
-    <Dialog
+    <ConfirmDialog
       title={say('tariffs.withdraw.title', { day: since(price.next?.from ?? null) })}
       text={say('tariffs.withdraw.text')}
       submit={say('tariffs.withdraw')}
-      isBusy={withdraw.isPending}
-      onSubmit={() => withdraw.mutate({ channelType, country, version })}
+      change={() => ask<void>('POST', '/tariffs/prices/withdrawals', withdrawal)}
+      stale={[TARIFFS]}
+      done={say('tariffs.withdrawn')}
       onClose={onClose}
-    >
-      {withdraw.isError && <FormProblem>{describeProblem(words, withdraw.error)}</FormProblem>}
-    </Dialog>
+    />
   )
 }

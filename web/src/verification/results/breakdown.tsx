@@ -1,5 +1,6 @@
 import { useFormats } from '../../format.ts'
 import { Section } from '../../parts/content/section.tsx'
+import figures from '../../parts/lists/figure-table.module.css'
 import table from '../../parts/lists/table.module.css'
 import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { numberFormat } from '../../words/intl.ts'
@@ -41,7 +42,7 @@ function Rows({ first, rows, currency }: { first: string; rows: Row[]; currency:
   const { sign } = useFormats()
   const hasCost = rows.some(({ sums }) => sums.cost !== null)
   return (
-    <table className={styles.ways}>
+    <table className={figures.table}>
       <thead>
         <tr>
           <th>{first}</th>
