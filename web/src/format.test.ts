@@ -18,7 +18,16 @@ test('a date is short in both languages', () => {
 test('a past moment is shown in the largest unit that fits', () => {
   const now = new Date('2026-11-12T12:00:00Z')
   const before = (seconds: number) => new Date(now.getTime() - seconds * 1000)
-  const told = [-5, 0, 59, 60, 3599, 3600, 86_400, 3 * 86_400].map(seconds => en.ago(before(seconds), now))
-  expect(told).toEqual(['now', 'now', 'now', '1 minute ago', '59 minutes ago', '1 hour ago', 'yesterday', '3 days ago'])
+  const shown = [-5, 0, 59, 60, 3599, 3600, 86_400, 3 * 86_400].map(seconds => en.ago(before(seconds), now))
+  expect(shown).toEqual([
+    'now',
+    'now',
+    'now',
+    '1 minute ago',
+    '59 minutes ago',
+    '1 hour ago',
+    'yesterday',
+    '3 days ago',
+  ])
   expect(ru.ago(before(180), now)).toBe('3 минуты назад')
 })

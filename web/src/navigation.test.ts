@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { roles } from '../../src/domain/people/person.ts'
 import { rightsOf } from '../../src/domain/people/rights.ts'
-import { homeOf, pagesOf } from './navigation.ts'
+import { firstPageOf, pagesOf } from './navigation.ts'
 
 const everyone = [
   ...roles.COMPANY.map(role => ({ kind: 'COMPANY' as const, role })),
@@ -22,5 +22,5 @@ test('the people page is shown only to people who may see people', () => {
 })
 
 test('every person has a first page', () => {
-  for (const person of everyone) expect(homeOf({ kind: person.kind, rights: rightsOf(person) })).toMatch(/^\//)
+  for (const person of everyone) expect(firstPageOf({ kind: person.kind, rights: rightsOf(person) })).toMatch(/^\//)
 })

@@ -89,4 +89,4 @@ export const pageAround = (path: string): NavigationPage | undefined =>
   [...traffic, ...setUp, ...customers, ...account, prices, ...service].find(({ to }) => to === `/${path.split('/')[1]}`)
 
 /** The first page of a person after sign-in. */
-export const homeOf = (me: Reader) => pagesOf(me)[0]?.to ?? '/account'
+export const firstPageOf = (me: Reader) => pagesOf(me)[0]?.to ?? '/account'

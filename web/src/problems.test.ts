@@ -59,12 +59,12 @@ const neverShown = [
   /^1: must be a (day|time)|^1 is not a day|^Name a company or a partner|^The piece must have/,
 ]
 /** Pages translate these refusals themselves. */
-const toldByPage = [/^The file has mistakes: /, /^A gateway with the name /]
+const translatedByPage = [/^The file has mistakes: /, /^A gateway with the name /]
 
 test('every refusal that a person may meet has a translation', () => {
   const found = refusalsIn(['src/http/cabinet/**/*.ts', ...slices])
   expect(found.length).toBeGreaterThan(50)
-  const isKept = (message: string) => [...neverShown, ...toldByPage].some(pattern => pattern.test(message))
+  const isKept = (message: string) => [...neverShown, ...translatedByPage].some(pattern => pattern.test(message))
   expect(found.filter(message => keyOf(message) === undefined && !isKept(message))).toEqual([])
 })
 

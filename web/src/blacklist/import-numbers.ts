@@ -24,7 +24,7 @@ export type ImportReport = {
   isCut: boolean
 }
 
-type Telling = { onProgress(done: number): void; onWaiting(): void }
+type ProgressListener = { onProgress(done: number): void; onWaiting(): void }
 
 const AT_ONCE = 10_000
 const MOST_BAD_LINES = 10_000
@@ -33,16 +33,16 @@ const MOST_EXAMPLES = 5
 /**
  * Reads the numbers of a file and adds them to the blacklist in batches. A repeated import adds only missing numbers.
  */
-export async function importNumbers(task: ImportTask, telling: Telling): Promise<ImportReport> {
+export async function importNumbers(task: ImportTask, listener: ProgressListener): Promise<ImportReport> {
   const { form, columns } = await lookAt(task.file)
   const number = Math.max(0, matchColumns(columns, []).number)
   const report = emptyReport()
   let batch: Candidate[] = []
   let taken = 0
   const send = async () => {
-    if (batch.length > 0) count(report, await post(task, batch, telling))
+    if (batch.length > 0) count(report, await post(task, batch, listener))
     batch = []
-    telling.onProgress(report.rows)
+    listener.onProgress(report.rows)
   }
   for await (const candidate of candidatesOf(
     { file: task.file, form, columns: { number, placeholders: {} }, repeats: 'once' },
@@ -79,7 +79,7 @@ const watch = (report: ImportReport) => ({
 })
 
 /** The plus sign marks the digits as a number with a country code. */
-function post({ place, fileName, comment }: ImportTask, batch: Candidate[], { onWaiting }: Telling) {
+function post({ place, fileName, comment }: ImportTask, batch: Candidate[], { onWaiting }: ProgressListener) {
   const numbers = batch.map(({ digits }) => `+${digits}`)
   const body: BlacklistImport = { numbers, fileName: fileName.slice(0, 255), comment }
   return postUntilAnswered<Wire<ImportAnswer>>(place, '/blacklist/import', body, { onWaiting })

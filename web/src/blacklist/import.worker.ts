@@ -5,14 +5,14 @@ import { type ImportReport, type ImportTask, importNumbers } from './import-numb
 /** Reads the file in a worker, so that the page stays responsive. */
 
 const tell = (told: ToldOf<ImportReport>) => postMessage(told)
-const telling = {
+const listener = {
   onProgress: (done: number) => tell({ told: 'progress', done }),
   onWaiting: () => tell({ told: 'waiting' }),
 }
 
 self.onmessage = async ({ data: task }: MessageEvent<ImportTask>) => {
   try {
-    tell({ told: 'done', result: await importNumbers(task, telling) })
+    tell({ told: 'done', result: await importNumbers(task, listener) })
   } catch (error) {
     tell({ told: 'failed', problem: problemOf(error) })
   }

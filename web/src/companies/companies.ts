@@ -8,7 +8,7 @@ import type {
 import { ask, type Wire } from '../api.ts'
 
 export type Shown = Wire<ShownCompany>
-export type WholeCompany = Wire<CompanyAnswer>
+export type CompanyDetails = Wire<CompanyAnswer>
 export type CompanyAccount = NonNullable<Shown['account']>
 
 /** The filters in the URL. */

@@ -12,10 +12,10 @@ import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { BudgetField } from './budget-field.tsx'
-import type { WholeCompany } from './companies.ts'
+import type { CompanyDetails } from './companies.ts'
 import { budgetIn } from './company-fields.ts'
 
-type Props = { company: WholeCompany; onClose(): void }
+type Props = { company: CompanyDetails; onClose(): void }
 
 /** Sends a change and reports its success. The dialog shows a refusal and keeps the typed values. */
 function useChange({ onClose }: Props, done: string, forget: () => void) {
@@ -34,7 +34,7 @@ function useChange({ onClose }: Props, done: string, forget: () => void) {
 }
 
 /** The company as it was when the dialog opened. A refresh of the page does not change it. */
-function useAsOpened(company: WholeCompany) {
+function useAsOpened(company: CompanyDetails) {
   const [asOpened] = useState(company)
   return asOpened
 }
@@ -149,12 +149,12 @@ export function LimitsDialog(props: Props) {
 
 type Limits = {
   budget: string | number
-  billing: NonNullable<WholeCompany['account']>['billing']
+  billing: NonNullable<CompanyDetails['account']>['billing']
   rate: string | number
   inbound: boolean
 }
 
-const limitsOf = ({ account, partsPerSecond, inbound }: WholeCompany): Limits => ({
+const limitsOf = ({ account, partsPerSecond, inbound }: CompanyDetails): Limits => ({
   budget: account?.budget ?? '',
   billing: account?.billing ?? 'POSTPAID',
   rate: partsPerSecond ?? '',

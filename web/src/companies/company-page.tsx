@@ -22,7 +22,7 @@ import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { BudgetBar } from './budget-bar.tsx'
 import styles from './companies.module.css'
-import { companyQuery, type WholeCompany } from './companies.ts'
+import { type CompanyDetails, companyQuery } from './companies.ts'
 import { EditDialog, LimitsDialog, StatusDialog } from './company-dialogs.tsx'
 import { DisabledState } from './company-state.tsx'
 
@@ -37,7 +37,7 @@ export function CompanyPage() {
 }
 CompanyPage.firstQueries = ({ params }: Opened) => [companyQuery(Number(params.companyId))]
 
-function Content({ company }: { company: WholeCompany }) {
+function Content({ company }: { company: CompanyDetails }) {
   const { say } = useWords()
   const { rights } = useMe()
   const [task, setTask] = useState<Task>()
@@ -83,12 +83,12 @@ function Content({ company }: { company: WholeCompany }) {
  * The same lines as on the overview of the company. Until the overview is loaded, the lines of the company's own
  * answer.
  */
-function NeedsAttention({ company }: { company: WholeCompany }) {
+function NeedsAttention({ company }: { company: CompanyDetails }) {
   const { data } = useQuery(overviewQuery(company.companyId))
   return <AttentionList lines={data?.attention ?? company.attention} zone={company.zone} />
 }
 
-function HeadNote({ company: { status, companyId, partner } }: { company: WholeCompany }) {
+function HeadNote({ company: { status, companyId, partner } }: { company: CompanyDetails }) {
   const { say } = useWords()
   return (
     <span className={styles.headNote}>
@@ -109,7 +109,7 @@ function HeadNote({ company: { status, companyId, partner } }: { company: WholeC
   )
 }
 
-function Actions({ company, onTask }: { company: WholeCompany; onTask(task: Task): void }) {
+function Actions({ company, onTask }: { company: CompanyDetails; onTask(task: Task): void }) {
   const { say } = useWords()
   const isActive = company.status === 'ACTIVE'
   return (
@@ -122,7 +122,7 @@ function Actions({ company, onTask }: { company: WholeCompany; onTask(task: Task
   )
 }
 
-type MoneyProps = { company: WholeCompany; account: NonNullable<WholeCompany['account']> }
+type MoneyProps = { company: CompanyDetails; account: NonNullable<CompanyDetails['account']> }
 
 function MoneySection({ company, account }: MoneyProps) {
   const { say } = useWords()
@@ -153,7 +153,7 @@ const Figure = ({ name, children }: { name: string; children: ReactNode }) => (
   </div>
 )
 
-function TodaySection({ company: { today, running, zone } }: { company: WholeCompany }) {
+function TodaySection({ company: { today, running, zone } }: { company: CompanyDetails }) {
   const { say } = useWords()
   const { number } = useFormats()
   const { share } = useClock(zone)
@@ -238,7 +238,7 @@ function DocumentsSection({ companyId }: { companyId: number }) {
   )
 }
 
-function DetailsSection({ company }: { company: WholeCompany }) {
+function DetailsSection({ company }: { company: CompanyDetails }) {
   const { say } = useWords()
   const none = <span className={styles.dim}>–</span>
   return (
@@ -259,7 +259,7 @@ function DetailsSection({ company }: { company: WholeCompany }) {
   )
 }
 
-function LimitsSection({ company, onChange }: { company: WholeCompany; onChange: (() => void) | undefined }) {
+function LimitsSection({ company, onChange }: { company: CompanyDetails; onChange: (() => void) | undefined }) {
   const { say } = useWords()
   const { money, number } = useFormats()
   const { account, inbound, partsPerSecond } = company

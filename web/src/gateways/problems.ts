@@ -18,23 +18,24 @@ const known: [RegExp, Plain][] = [
 export function fieldProblemOf(words: Words, error: unknown): FieldProblem {
   if (!(error instanceof ServerError) || error.status !== 400)
     return { field: undefined, text: describeProblem(words, error) }
-  const told = error.message
-  return { field: fieldIn(told), text: inWords(words, told) ?? describeProblem(words, error) }
+  const message = error.message
+  return { field: fieldIn(message), text: inWords(words, message) ?? describeProblem(words, error) }
 }
 
 /**
  * Knows the forms `setting "host" is missing or no text`, `name: must not be empty` and `to must be a phone number`.
  */
-function fieldIn(told: string): string | undefined {
-  if (/^A gateway with the name /.test(told)) return 'name'
-  return /^(?:setting "(\w+)|(name|to|sender|text):? must )/.exec(told)?.slice(1).find(Boolean)
+function fieldIn(message: string): string | undefined {
+  if (/^A gateway with the name /.test(message)) return 'name'
+  return /^(?:setting "(\w+)|(name|to|sender|text):? must )/.exec(message)?.slice(1).find(Boolean)
 }
 
-function inWords({ say }: Words, told: string): string | undefined {
-  const [, least, most] = / must be (-?\d+) to (-?\d+)$/.exec(told) ?? []
+function inWords({ say }: Words, message: string): string | undefined {
+  const [, least, most] = / must be (-?\d+) to (-?\d+)$/.exec(message) ?? []
   if (least && most) return say('gateway.problem.range', { least, most })
-  const key = known.find(([pattern]) => pattern.test(told))?.[1]
-  const [, trouble, binds] = /^Gateway .* could not be reached: (.*?)(\. The engines may hold .*)?$/s.exec(told) ?? []
+  const key = known.find(([pattern]) => pattern.test(message))?.[1]
+  const [, trouble, binds] =
+    /^Gateway .* could not be reached: (.*?)(\. The engines may hold .*)?$/s.exec(message) ?? []
   if (trouble !== undefined) return `${troubleOf({ say }, trouble)} ${binds ? say('gateway.problem.binds') : ''}`.trim()
   return key && say(key)
 }

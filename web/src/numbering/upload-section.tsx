@@ -56,7 +56,7 @@ function Shown({ upload }: { upload: Upload }) {
         note={upload.name}
       >
         {difference && <AllChanges kind={upload.kind} difference={difference} changed={changed} />}
-        {changed.length > 0 && <WayBack kind={upload.kind} />}
+        {changed.length > 0 && <PresentPlanLink kind={upload.kind} />}
         {apply.isError && <FormProblem>{describeFileProblem(words, apply.error)}</FormProblem>}
         {compare.isError && <FormProblem>{describeFileProblem(words, compare.error)}</FormProblem>}
         <div className={styles.actions}>
@@ -148,7 +148,7 @@ function Expiry({ upload: { expiresAt } }: { upload: Upload }) {
  * An import cannot be undone, so the page offers the present plan as a file. An empty plan has no such file, because it
  * could not be imported.
  */
-function WayBack({ kind }: { kind: SourceKind }) {
+function PresentPlanLink({ kind }: { kind: SourceKind }) {
   const { say } = useWords()
   const { data } = useQuery(numberingQuery)
   if (kind === 'ported' && data?.ported === 0) return null
@@ -180,7 +180,7 @@ function Changes({ kind, difference, isPorted }: ChangesProps) {
   const { ranges, numbers, samples } = difference.changes[kind]
   const { number } = useFormats()
   const holder = useOperatorName()
-  const told = (one: (typeof samples)[number]['before']) =>
+  const cellOf = (one: (typeof samples)[number]['before']) =>
     one ? (
       <>
         {holder(one.operator)}
@@ -213,8 +213,8 @@ function Changes({ kind, difference, isPorted }: ChangesProps) {
               <td className={`${table.title} ${styles.range}`}>
                 {first === last ? grouped(first) : `${grouped(first)} – ${grouped(last)}`}
               </td>
-              <td data-label={say('numbering.before')}>{told(before)}</td>
-              <td data-label={say('numbering.after')}>{told(after)}</td>
+              <td data-label={say('numbering.before')}>{cellOf(before)}</td>
+              <td data-label={say('numbering.after')}>{cellOf(after)}</td>
             </tr>
           ))}
         </tbody>

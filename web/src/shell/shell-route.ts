@@ -1,6 +1,6 @@
 import { createRoute, redirect, retainSearchParams } from '@tanstack/react-router'
 import { isSignedOut } from '../api.ts'
-import { homeOf } from '../navigation.ts'
+import { firstPageOf } from '../navigation.ts'
 import { Forbidden, NotFoundPage } from '../parts/pages/lost-pages.tsx'
 import { rootRoute } from '../root-route.ts'
 import { type Me, queryClient, type Right, sessionQuery } from '../session.ts'
@@ -34,7 +34,7 @@ export const homeRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
   beforeLoad: ({ context }) => {
-    throw redirect({ to: homeOf(context.me), replace: true })
+    throw redirect({ to: firstPageOf(context.me), replace: true })
   },
 })
 

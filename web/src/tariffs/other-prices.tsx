@@ -118,7 +118,7 @@ function PriceList({ prices, zone, onChange, onWithdraw }: ListProps) {
   const { money } = useFormats()
   const { day } = useTariffFormats(zone)
   const nameOf = usePriceName()
-  const told = (price: number | null) => (price === null ? say('tariffs.noOwn') : money(price, 'RUB'))
+  const textOf = (price: number | null) => (price === null ? say('tariffs.noOwn') : money(price, 'RUB'))
   return (
     <Pairs>
       {prices.map(one => (
@@ -132,10 +132,10 @@ function PriceList({ prices, zone, onChange, onWithdraw }: ListProps) {
             />
           }
         >
-          {told(one.price)}
+          {textOf(one.price)}
           {one.next && (
             <span className={styles.next}>
-              {say('tariffs.next', { price: told(one.next.price), day: day(one.next.from) })}
+              {say('tariffs.next', { price: textOf(one.next.price), day: day(one.next.from) })}
               {onWithdraw && (
                 <UnstyledButton className={`link ${styles.change}`} onClick={() => onWithdraw(one)}>
                   {say('tariffs.withdraw')}

@@ -28,11 +28,11 @@ export function TariffPage() {
   const { company } = useSearch({ from: '/shell' })
   const { data, error, refetch } = useQuery(tariffQuery(tariffId, company))
   if (!data) return error ? <ErrorState level={1} error={error} onRetry={refetch} /> : <BoneRows rows={6} />
-  return <Whole data={data} />
+  return <TariffDetails data={data} />
 }
 TariffPage.firstQueries = ({ chosen, params }: Opened) => [tariffQuery(Number(params.tariffId), chosen)]
 
-function Whole({ data }: { data: OpenedTariff }) {
+function TariffDetails({ data }: { data: OpenedTariff }) {
   const { say } = useWords()
   const names = useTariffNames()
   const [task, setTask] = useState<Task>()

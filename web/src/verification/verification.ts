@@ -19,7 +19,7 @@ export type Listed = Wire<ListedVerifier>
 export type Widget = Wire<ListedWidget>
 export type Sums = Wire<SumsAnswer>
 export type Block = Wire<ListedBlock>
-export type Whole = Wire<WholeVerifier>
+export type VerifierDetails = Wire<WholeVerifier>
 export type Offer = Wire<OfferAnswer>
 export type { KindPath }
 
@@ -87,7 +87,7 @@ export const offerQuery = (companyId: number) =>
   })
 
 /** Loaded once, because a refresh would overwrite the values that a person edits. */
-export const wholeQuery = (kind: KindPath, id: string) =>
+export const verifierQuery = (kind: KindPath, id: string) =>
   queryOptions({
     queryKey: [...VERIFICATION, kind, id],
     queryFn: () => ask<WholeVerifier>('GET', `/verification/${kind}/${encodeURIComponent(id)}`),

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ask } from '../../api.ts'
 import { useFormats } from '../../format.ts'
 import { Icon } from '../../parts/content/icon.tsx'
+import notice from '../../parts/content/notice.module.css'
 import { Section } from '../../parts/content/section.tsx'
 import { Status } from '../../parts/content/status.tsx'
 import { tellDone, tellProblem } from '../../parts/dialogs/toast.tsx'
@@ -33,7 +34,7 @@ function PausedBand({ companyId, receiver, mayTry }: Omit<BandProps, 'receivers'
     },
   })
   return (
-    <div className={styles.band}>
+    <div className={`${notice.notice} ${styles.band}`}>
       <Icon name="pause" />
       <p>
         <b>{say('callbacks.paused.name', { receiver: hostOf(receiver.receiver) })}</b>{' '}

@@ -30,7 +30,7 @@ function useSentences(gateway: GatewayDetails): string[] {
   const { moment, time } = useFormats()
   const { standing, lastError, lastErrorAt, pausedAt, drainUntil, outstanding, waiting, stuck, throttledAt } = gateway
   const since = pausedAt ? moment(pausedAt) : ''
-  const whatWaits = () => {
+  const waitingMessages = () => {
     if (waiting === 0) return []
     return [stuck === 0 ? say('gateway.why.others') : say('gateway.why.waiting', { count: stuck })]
   }
@@ -46,21 +46,21 @@ function useSentences(gateway: GatewayDetails): string[] {
       return [
         reason,
         ...(lastErrorAt ? [say('gateway.why.errorAt', { time: moment(lastErrorAt) })] : []),
-        ...whatWaits(),
+        ...waitingMessages(),
       ]
     }
     case 'paused':
-      return [say('gateway.why.paused', { since }), ...whatWaits()]
+      return [say('gateway.why.paused', { since }), ...waitingMessages()]
     case 'draining':
       return [
         say('gateway.why.draining', { count: outstanding }),
         say('gateway.why.until', { until: drainUntil ? moment(drainUntil) : '' }),
-        ...whatWaits(),
+        ...waitingMessages(),
       ]
     case 'drained':
       return [
         outstanding === 0 ? say('gateway.why.drained') : say('gateway.why.drainOver', { count: outstanding }),
-        ...whatWaits(),
+        ...waitingMessages(),
       ]
   }
 }

@@ -147,8 +147,8 @@ function NowLabel({ money: { budget, currency }, curve: { now }, width, xOf, yOf
   const amount = useLabels(width, currency)
   const [x, y] = [xOf(now.x), yOf(now.sum)]
   const isNearBudget = budget !== null && y > yOf(budget) && y - yOf(budget) < 28
-  const room = width < NARROW ? LABEL * 0.7 : LABEL
-  const isRight = x - EDGE.left < room || (isNearBudget && width - x > room)
+  const labelWidth = width < NARROW ? LABEL * 0.7 : LABEL
+  const isRight = x - EDGE.left < labelWidth || (isNearBudget && width - x > labelWidth)
   const isBelow = (isNearBudget || isRight) && BASE - y > 36
   return (
     <text

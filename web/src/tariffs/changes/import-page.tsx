@@ -225,7 +225,7 @@ function Line({ place, zone, before, after }: LineProps) {
   const names = useTariffNames()
   const nameOf = usePriceName()
   const { span, price } = useTariffFormats(zone)
-  const told = (one: Imported | undefined) => {
+  const cellOf = (one: Imported | undefined) => {
     if (!one) return '–'
     if (!('steps' in one)) return price(one.price ?? 0)
     return (
@@ -239,10 +239,10 @@ function Line({ place, zone, before, after }: LineProps) {
     <tr>
       <td className={table.title}>{'steps' in place ? names.place(place as Place) : nameOf(place)}</td>
       <td data-label={say('tariffs.before')} className={table.number}>
-        {told(before)}
+        {cellOf(before)}
       </td>
       <td data-label={say('tariffs.after')} className={table.number}>
-        {told(after)}
+        {cellOf(after)}
       </td>
     </tr>
   )

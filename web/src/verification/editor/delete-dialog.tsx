@@ -6,18 +6,18 @@ import { tellDone } from '../../parts/dialogs/toast.tsx'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
 import { describeProblem } from '../../problems.ts'
 import { useWords } from '../../words/words.ts'
-import { type KindPath, VERIFICATION, type Whole } from '../verification.ts'
+import { type KindPath, VERIFICATION, type VerifierDetails } from '../verification.ts'
 
-type Props = { kind: KindPath; whole: Whole; onClose(): void }
+type Props = { kind: KindPath; saved: VerifierDetails; onClose(): void }
 
 /**
  * Names the effects of the deletion: the pages or programs that use the verifier, and the number of codes that it sent
  * lately.
  */
-export function DeleteDialog({ kind, whole, onClose }: Props) {
+export function DeleteDialog({ kind, saved, onClose }: Props) {
   const words = useWords()
   const { say } = words
-  const { id, name, page, sentLately } = whole
+  const { id, name, page, sentLately } = saved
   const client = useQueryClient()
   const navigate = useNavigate()
   const remove = useMutation({

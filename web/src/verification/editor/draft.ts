@@ -6,12 +6,17 @@ import {
   type WidgetLook,
 } from '../../../../src/domain/verifiers/verifier.ts'
 import type { VerifierForm } from '../../../../src/http/cabinet/verification/verifier-form.ts'
-import type { Offer, Whole } from '../verification.ts'
+import type { Offer, VerifierDetails } from '../verification.ts'
 
 /** The values that a person edits. The captcha secret is empty until it is typed, because the server never sends it. */
 export type Draft = { name: string; settings: VerifierSettings; page: PageSettings | null; captchaSecret: string }
 
-export const draftOf = ({ name, settings, page }: Whole): Draft => ({ name, settings, page, captchaSecret: '' })
+export const draftOf = ({ name, settings, page }: VerifierDetails): Draft => ({
+  name,
+  settings,
+  page,
+  captchaSecret: '',
+})
 
 /** A new verifier uses every channel that has a sender name, like a verifier that the command line creates. */
 export function newDraft(offer: Offer, isWidget: boolean): Draft {

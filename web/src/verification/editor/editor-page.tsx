@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react'
 import type { MadeAnswer } from '../../../../src/http/cabinet/verification/verifiers.ts'
 import { ask } from '../../api.ts'
 import { Icon } from '../../parts/content/icon.tsx'
+import notice from '../../parts/content/notice.module.css'
 import { tellDone } from '../../parts/dialogs/toast.tsx'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
 import { useKept } from '../../parts/forms/kept-form.ts'
@@ -22,8 +23,8 @@ import {
   offerQuery,
   queryOf,
   VERIFICATION,
-  type Whole,
-  wholeQuery,
+  type VerifierDetails,
+  verifierQuery,
 } from '../verification.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { changedParts, type Draft, draftOf, formOf, newDraft } from './draft.ts'
@@ -77,48 +78,48 @@ function NewOne({ kind, companyId }: { kind: KindPath; companyId: number }) {
 function ExistingOne({ kind, id }: Which) {
   const { say } = useWords()
   const { rights } = useMe()
-  const whole = useQuery(wholeQuery(kind, id))
-  const companyId = whole.data?.companyId
+  const saved = useQuery(verifierQuery(kind, id))
+  const companyId = saved.data?.companyId
   const offer = useQuery({ ...offerQuery(companyId ?? 0), enabled: companyId !== undefined })
   const [dialog, setDialog] = useState<'try' | 'delete'>()
-  const error = whole.error ?? offer.error
+  const error = saved.error ?? offer.error
   const mayChange = rights.includes('settings.change')
   const mayTry = mayChange && rights.includes('traffic.send')
-  const actions = whole.data && (
+  const actions = saved.data && (
     <>
       {mayChange && <Button onClick={() => setDialog('delete')}>{say('verification.delete')}</Button>}
       {mayTry && <Button onClick={() => setDialog('try')}>{say('verification.try')}</Button>}
     </>
   )
-  const retry = () => void (whole.error ? whole.refetch() : offer.refetch())
-  if (error && !whole.data) return <ErrorState level={1} error={error} onRetry={retry} />
+  const retry = () => void (saved.error ? saved.refetch() : offer.refetch())
+  if (error && !saved.data) return <ErrorState level={1} error={error} onRetry={retry} />
   return (
     <>
       <BackLink />
       <PageHead
-        title={whole.data?.name ?? ' '}
-        note={whole.data ? <span className="mono">{say('verification.id', { id })}</span> : ' '}
+        title={saved.data?.name ?? ' '}
+        note={saved.data ? <span className="mono">{say('verification.id', { id })}</span> : ' '}
         actions={actions}
       />
-      {whole.data && offer.data ? (
+      {saved.data && offer.data ? (
         <Editor
-          key={whole.data.version}
+          key={saved.data.version}
           kind={kind}
-          companyId={whole.data.companyId}
+          companyId={saved.data.companyId}
           offer={offer.data}
-          before={draftOf(whole.data)}
-          whole={whole.data}
+          before={draftOf(saved.data)}
+          saved={saved.data}
         />
       ) : error ? (
         <ErrorState error={error} onRetry={retry} />
       ) : (
         <BoneRows rows={8} />
       )}
-      {dialog === 'try' && whole.data && (
-        <TryDialog kind={kind} whole={whole.data} onClose={() => setDialog(undefined)} />
+      {dialog === 'try' && saved.data && (
+        <TryDialog kind={kind} saved={saved.data} onClose={() => setDialog(undefined)} />
       )}
-      {dialog === 'delete' && whole.data && (
-        <DeleteDialog kind={kind} whole={whole.data} onClose={() => setDialog(undefined)} />
+      {dialog === 'delete' && saved.data && (
+        <DeleteDialog kind={kind} saved={saved.data} onClose={() => setDialog(undefined)} />
       )}
     </>
   )
@@ -134,15 +135,15 @@ function BackLink() {
   )
 }
 
-type EditorProps = { kind: KindPath; companyId: number; offer: Offer; before: Draft; whole?: Whole }
+type EditorProps = { kind: KindPath; companyId: number; offer: Offer; before: Draft; saved?: VerifierDetails }
 
-function Editor({ kind, companyId, offer, before, whole }: EditorProps) {
+function Editor({ kind, companyId, offer, before, saved }: EditorProps) {
   const words = useWords()
   const { say } = words
   const kept = useKept(kind, before, { secrets: ['captchaSecret'] })
   const { draft, change } = kept
   const mayChange = useMe().rights.includes('settings.change')
-  const save = useSave({ kind, companyId, whole }, kept.forget)
+  const save = useSave({ kind, companyId, saved }, kept.forget)
   const refusal = save.isError ? refusalOf(words, save.error) : undefined
   useEffect(() => {
     if (refusal?.setting) document.querySelector('[aria-invalid="true"]')?.scrollIntoView({ block: 'center' })
@@ -165,12 +166,12 @@ function Editor({ kind, companyId, offer, before, whole }: EditorProps) {
       <UnsavedForm kept={kept} />
       {!mayChange && <p className="note">{say('verification.readOnly')}</p>}
       <div className={styles.parts}>
-        <SettingsForm form={form} offer={offer} whole={whole} mayChange={mayChange} />
+        <SettingsForm form={form} offer={offer} saved={saved} mayChange={mayChange} />
       </div>
       {mayChange && (
         <SaveBar
           kind={kind}
-          isNew={whole === undefined}
+          isNew={saved === undefined}
           unsaved={changedParts(before, draft).map(part => say(`verification.field.${part}`))}
           isBusy={save.isPending}
           onDiscard={() => {
@@ -178,8 +179,8 @@ function Editor({ kind, companyId, offer, before, whole }: EditorProps) {
             save.reset()
           }}
         >
-          {whole && refusal?.isMeanwhile ? (
-            <Meanwhile kind={kind} id={whole.id} onReload={kept.forget} />
+          {saved && refusal?.isMeanwhile ? (
+            <NewerSettingsNotice kind={kind} id={saved.id} onReload={kept.forget} />
           ) : (
             refusal && <FormProblem>{refusal.setting ? say('verification.wrong') : refusal.text}</FormProblem>
           )}
@@ -189,20 +190,20 @@ function Editor({ kind, companyId, offer, before, whole }: EditorProps) {
   )
 }
 
-function useSave({ kind, companyId, whole }: Pick<EditorProps, 'kind' | 'companyId' | 'whole'>, onSaved: () => void) {
+function useSave({ kind, companyId, saved }: Pick<EditorProps, 'kind' | 'companyId' | 'saved'>, onSaved: () => void) {
   const { say } = useWords()
   const client = useQueryClient()
   const navigate = useNavigate()
   return useMutation({
     mutationFn: (draft: Draft) =>
-      whole
-        ? ask<MadeAnswer>('PUT', `/verification/${kind}/${whole.id}`, { ...formOf(draft), version: whole.version })
+      saved
+        ? ask<MadeAnswer>('PUT', `/verification/${kind}/${saved.id}`, { ...formOf(draft), version: saved.version })
         : ask<MadeAnswer>('POST', `/verification/${kind}?${queryOf({ companyId })}`, formOf(draft)),
     onSuccess: async ({ id }, draft) => {
       onSaved()
       await client.invalidateQueries({ queryKey: VERIFICATION })
-      tellDone(whole ? say('verification.saved') : say('verification.made', { name: draft.name.trim() }))
-      if (!whole) await navigate({ to: `/verification/${kind}/$id`, params: { id } })
+      tellDone(saved ? say('verification.saved') : say('verification.made', { name: draft.name.trim() }))
+      if (!saved) await navigate({ to: `/verification/${kind}/$id`, params: { id } })
     },
   })
 }
@@ -238,15 +239,15 @@ function SaveBar({ kind, isNew, unsaved, isBusy, onDiscard, children }: BarProps
 }
 
 /** Another person changed the settings meanwhile. A button replaces the typed values by the newer settings. */
-function Meanwhile({ kind, id, onReload }: Which & { onReload(): void }) {
+function NewerSettingsNotice({ kind, id, onReload }: Which & { onReload(): void }) {
   const { say } = useWords()
   const client = useQueryClient()
   const reload = () => {
     onReload()
-    void client.invalidateQueries({ queryKey: wholeQuery(kind, id).queryKey })
+    void client.invalidateQueries({ queryKey: verifierQuery(kind, id).queryKey })
   }
   return (
-    <div role="alert" className={styles.band}>
+    <div role="alert" className={notice.notice}>
       <Icon name="warn" />
       <p>{say('verification.meanwhile')}</p>
       <Button onClick={reload}>{say('verification.reload')}</Button>

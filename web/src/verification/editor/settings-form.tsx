@@ -3,7 +3,7 @@ import { useFormats } from '../../format.ts'
 import { Section } from '../../parts/content/section.tsx'
 import { useWords } from '../../words/words.ts'
 import styles from '../verification.module.css'
-import type { Offer, Whole } from '../verification.ts'
+import type { Offer, VerifierDetails } from '../verification.ts'
 import { Snippet } from '../widget/snippet.tsx'
 import { WidgetErrors } from '../widget/widget-errors.tsx'
 import { WidgetLook } from '../widget/widget-look.tsx'
@@ -13,10 +13,10 @@ import type { FormProps } from './draft.ts'
 import { PageFields } from './page-fields.tsx'
 import { TextsField } from './texts-field.tsx'
 
-type Props = { form: FormProps; offer: Offer; whole: Whole | undefined; mayChange: boolean }
+type Props = { form: FormProps; offer: Offer; saved: VerifierDetails | undefined; mayChange: boolean }
 
 /** All settings, the most used first. A widget begins with its look and the code for the page. */
-export function SettingsForm({ form, offer, whole, mayChange }: Props) {
+export function SettingsForm({ form, offer, saved, mayChange }: Props) {
   const isWidget = form.draft.page !== null
   return (
     <>
@@ -25,9 +25,9 @@ export function SettingsForm({ form, offer, whole, mayChange }: Props) {
           <WidgetLook form={form} page={form.draft.page} />
         </fieldset>
       )}
-      {whole?.snippets && <Snippet snippets={whole.snippets} isBuilder={whole.page?.isBuilder === true} />}
+      {saved?.snippets && <Snippet snippets={saved.snippets} isBuilder={saved.page?.isBuilder === true} />}
       <fieldset className={styles.fields} disabled={!mayChange}>
-        <PageFields form={form} hasSecret={whole?.hasCaptchaSecret ?? false} savedCaptcha={whole?.page?.captcha} />
+        <PageFields form={form} hasSecret={saved?.hasCaptchaSecret ?? false} savedCaptcha={saved?.page?.captcha} />
         <ChannelsField form={form} offer={offer} />
         <CodeFields form={form} />
         <TextsField form={form} offer={offer} />
@@ -35,7 +35,7 @@ export function SettingsForm({ form, offer, whole, mayChange }: Props) {
         <PhoneFields form={form} />
         <LimitFields form={form} />
       </fieldset>
-      {isWidget && whole && <WidgetErrors id={whole.id} />}
+      {isWidget && saved && <WidgetErrors id={saved.id} />}
     </>
   )
 }

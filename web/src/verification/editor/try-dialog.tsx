@@ -10,24 +10,24 @@ import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { describeProblem } from '../../problems.ts'
 import { oneOf } from '../../search-values.ts'
 import { useWords } from '../../words/words.ts'
-import { type KindPath, VERIFICATION, type Whole } from '../verification.ts'
+import { type KindPath, VERIFICATION, type VerifierDetails } from '../verification.ts'
 
-type Props = { kind: KindPath; whole: Whole; onClose(): void }
+type Props = { kind: KindPath; saved: VerifierDetails; onClose(): void }
 
 /** Verifies the own number of the person with a real code, which costs money. */
-export function TryDialog({ kind, whole, onClose }: Props) {
+export function TryDialog({ kind, saved, onClose }: Props) {
   const { say, language } = useWords()
   const words = useWords()
   const { channel } = useTrafficNames()
-  const { channels } = whole.settings
+  const { channels } = saved.settings
   const [destination, setDestination] = useState('')
   const [channelType, setChannelType] = useState(channels[0])
   const send = useMutation({
-    mutationFn: (form: TryForm) => ask<TryAnswer>('POST', `/verification/${kind}/${whole.id}/try`, form),
+    mutationFn: (form: TryForm) => ask<TryAnswer>('POST', `/verification/${kind}/${saved.id}/try`, form),
   })
-  const title = say('verification.try.title', { name: whole.name })
+  const title = say('verification.try.title', { name: saved.name })
   if (send.data)
-    return <CodeStep kind={kind} id={whole.id} title={title} number={destination} sent={send.data} onClose={onClose} />
+    return <CodeStep kind={kind} id={saved.id} title={title} number={destination} sent={send.data} onClose={onClose} />
   return (
     <Dialog
       title={title}
