@@ -88,7 +88,7 @@ function Bars({ minutes, width, pointed, onPoint }: BarsProps) {
       onMouseMove={({ nativeEvent }) => onPoint(placeAt(nativeEvent.offsetX))}
       onMouseLeave={() => onPoint(undefined)}
     >
-      <GridLines left={EDGE.left} width={width} base={base} lines={[top / 2, top]} tall={tall} />
+      <GridLines left={EDGE.left} width={width} lines={[top / 2, top]} yOf={count => base - tall(count)} />
       {minutes.map(({ at, parts, errors }, place) => (
         <g key={at} transform={`translate(${EDGE.left + place * step} 0)`}>
           {pointed === place && <rect className={chart.pointed} y={EDGE.top} width={step} height={base - EDGE.top} />}

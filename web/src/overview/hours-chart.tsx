@@ -3,6 +3,7 @@ import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFormats } from '../format.ts'
 import chart from '../parts/charts/chart.module.css'
+import { GridLines } from '../parts/charts/grid-lines.tsx'
 import { scaleOf } from '../parts/charts/scale.ts'
 import { useWords } from '../words/words.ts'
 import { type Clock, useClock } from './clock.ts'
@@ -50,7 +51,6 @@ type BarsProps = {
 
 function Bars({ hours, zone, width, height, pointed, onPoint }: BarsProps) {
   const { say } = useWords()
-  const { number } = useFormats()
   const clock = useClock(zone)
   const isNarrow = width < 500
   const base = height - EDGE.bottom
@@ -70,14 +70,7 @@ function Bars({ hours, zone, width, height, pointed, onPoint }: BarsProps) {
       onMouseMove={({ nativeEvent }) => onPoint(placeAt(nativeEvent.offsetX))}
       onMouseLeave={() => onPoint(undefined)}
     >
-      {lines.map(line => (
-        <g key={line}>
-          <path className={chart.grid} d={`M${EDGE.left} ${Math.round(base - heightOf(line))}.5H${width}`} />
-          <text x={EDGE.left - 8} y={base - heightOf(line) + 4} textAnchor="end">
-            {number(line)}
-          </text>
-        </g>
-      ))}
+      <GridLines left={EDGE.left} width={width} lines={lines} yOf={count => base - heightOf(count)} />
       {hours.map((hour, place) => (
         <g key={hour.hour}>
           <rect

@@ -2,6 +2,7 @@ import { VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useFormats } from '../../format.ts'
 import chart from '../../parts/charts/chart.module.css'
+import { GridLines } from '../../parts/charts/grid-lines.tsx'
 import { scaleOf } from '../../parts/charts/scale.ts'
 import { Section } from '../../parts/content/section.tsx'
 import { useWords } from '../../words/words.ts'
@@ -40,7 +41,6 @@ export function SpeedChart({ pace, isLive }: { pace: PacePoint[]; isLive: boolea
 type Point = { at: Date; speed: number }
 
 function Line({ points, label, width, isLive }: { points: Point[]; label: string; width: number; isLive: boolean }) {
-  const { number } = useFormats()
   const timeOf = useTimes(points)
   const { top, lines } = scaleOf(Math.max(...points.map(({ speed }) => speed)))
   const x = (place: number) => EDGE.left + (place / (points.length - 1)) * (width - EDGE.left - EDGE.right)
@@ -49,14 +49,7 @@ function Line({ points, label, width, isLive }: { points: Point[]; label: string
   const last = points.length - 1
   return (
     <svg className={chart.chart} width={width} height={HEIGHT} role="img" aria-label={label}>
-      {lines.map(value => (
-        <g key={value}>
-          <path className={chart.grid} d={`M${EDGE.left} ${Math.round(y(value))}.5H${width}`} />
-          <text x={EDGE.left - 8} y={y(value) + 4} textAnchor="end">
-            {number(value)}
-          </text>
-        </g>
-      ))}
+      <GridLines left={EDGE.left} width={width} lines={lines} yOf={y} />
       <path className={styles.area} d={`M${x(0)} ${BASE}L${line} ${x(last)} ${BASE}z`} />
       <path className={styles.line} d={`M${line}`} />
       <path className={chart.base} d={`M${EDGE.left} ${BASE}.5H${width}`} />

@@ -2,6 +2,7 @@ import { VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import chart from '../../parts/charts/chart.module.css'
+import { GridLines } from '../../parts/charts/grid-lines.tsx'
 import { useWords } from '../../words/words.ts'
 import { LONG, useMoneyFormats } from '../amounts.ts'
 import styles from '../money.module.css'
@@ -88,14 +89,7 @@ function Scale({ money: { daysInMonth, month }, curve: { top, lines }, width, xO
   const last = `${month.slice(0, 8)}${daysInMonth}`
   return (
     <>
-      {lines.map(line => (
-        <g key={line}>
-          <path className={chart.grid} d={`M${EDGE.left} ${Math.round(yOf(line))}.5H${width}`} />
-          <text x={EDGE.left - 8} y={yOf(line) + 4} textAnchor="end">
-            {short(line, top)}
-          </text>
-        </g>
-      ))}
+      <GridLines left={EDGE.left} width={width} lines={lines} yOf={yOf} textOf={line => short(line, top)} />
       <text x={EDGE.left} y={HEIGHT - 7}>
         {shortDay(month)}
       </text>

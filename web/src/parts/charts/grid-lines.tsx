@@ -4,20 +4,20 @@ import chart from './chart.module.css'
 type Props = {
   left: number
   width: number
-  base: number
   lines: number[]
-  /** The height of a count in pixels. */
-  tall(count: number): number
+  yOf(value: number): number
+  /** The label of a line. Without it, the value as a number. */
+  textOf?: (value: number) => string
 }
 
-/** Horizontal lines of a chart, each with its count at the left. */
-export function GridLines({ left, width, base, lines, tall }: Props) {
+/** Horizontal lines of a chart, each with its value at the left. */
+export function GridLines({ left, width, lines, yOf, textOf }: Props) {
   const { number } = useFormats()
   return lines.map(line => (
     <g key={line}>
-      <path className={chart.grid} d={`M${left} ${Math.round(base - tall(line))}.5H${width}`} />
-      <text x={left - 8} y={base - tall(line) + 4} textAnchor="end">
-        {number(line)}
+      <path className={chart.grid} d={`M${left} ${Math.round(yOf(line))}.5H${width}`} />
+      <text x={left - 8} y={yOf(line) + 4} textAnchor="end">
+        {(textOf ?? number)(line)}
       </text>
     </g>
   ))

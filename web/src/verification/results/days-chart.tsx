@@ -63,7 +63,7 @@ function Bars({ days, width, height, pointed, onPoint }: BarsProps) {
       onMouseMove={({ nativeEvent }) => onPoint(placeAt(nativeEvent.offsetX))}
       onMouseLeave={() => onPoint(undefined)}
     >
-      <GridLines left={EDGE.left} width={width} base={base} lines={scale.lines} tall={scale.tall} />
+      <GridLines left={EDGE.left} width={width} lines={scale.lines} yOf={count => base - scale.tall(count)} />
       {days.map((day, place) => (
         <DayBar key={day.day} day={day} place={place} scale={scale} isPointed={pointed === place} />
       ))}
