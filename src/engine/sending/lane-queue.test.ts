@@ -1,0 +1,109 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { companiesWithLeases, takeChunk } from '../../domain/lanes/lanes.ts'
+import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aDispatch, aWorld, someRecipients, start, type World } from '../../testing/world.ts'
+import { LaneQueue, type LaneQueueContext } from './lane-queue.ts'
+import { CompanyTurns } from './turns.ts'
+
+const db = useDatabase()
+let numbering: Numbering
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+})
+
+beforeEach(() => db.sql`update lanes set open = false`)
+
+/** A company whose dispatch waits in four lanes, one for each brand. */
+async function aCompanyWithLanes(messagesPerLane = 1): Promise<World> {
+  const world = await aWorld(db.sql)
+  await start(db.sql, world, await aDispatch(db.sql, numbering, world, someRecipients(4 * messagesPerLane)))
+  return world
+}
+
+async function open(given: Partial<LaneQueueContext> = {}): Promise<LaneQueue> {
+  const now = new Date()
+  const [row] = await db.sql<{ priority: number }[]>`select priority from lanes where open limit 1`
+  const withLeases = companiesWithLeases(db.sql, now)
+  const turns = new CompanyTurns()
+  return LaneQueue.open({
+    sql: db.sql,
+    priority: row?.priority ?? 0,
+    now,
+    turns,
+    withLeases,
+    isFull: () => false,
+    ...given,
+  })
+}
+
+/** Takes lanes until the queue is empty, and starts so many messages of each. */
+async function takeAll(queue: LaneQueue, messages = 1) {
+  const taken = []
+  while (queue.hasMore()) {
+    const lane = await queue.next()
+    if (!lane) continue
+    taken.push(lane)
+    queue.served(lane, messages)
+  }
+  return taken
+}
+
+test('a queue without work is empty', async () => {
+  const queue = await open()
+  expect(queue.hasMore()).toBe(false)
+  expect(await queue.next()).toBeUndefined()
+})
+
+test('every lane with messages comes once when all its messages are started', async () => {
+  await aCompanyWithLanes()
+  const lanes = await takeAll(await open())
+  expect(new Set(lanes.map(({ laneId }) => laneId)).size).toBe(4)
+  expect(lanes).toHaveLength(4)
+})
+
+test('the rest of a lane comes again behind the other lanes of its company', async () => {
+  await aCompanyWithLanes(2)
+  const ids = (await takeAll(await open())).map(({ laneId }) => laneId)
+  expect(ids).toHaveLength(8)
+  expect(ids.slice(4)).toEqual(ids.slice(0, 4))
+})
+
+test('a lane that could not send does not come again in this turn', async () => {
+  await aCompanyWithLanes(2)
+  expect(await takeAll(await open(), 0)).toHaveLength(4)
+})
+
+test('companies take turns', async () => {
+  const [first, second] = [await aCompanyWithLanes(), await aCompanyWithLanes()]
+  const companies = (await takeAll(await open())).map(({ companyId }) => companyId)
+  expect(companies.slice(0, 2).toSorted()).toEqual([first.companyId, second.companyId].toSorted())
+  expect(companies).toHaveLength(8)
+  for (let place = 2; place < 8; place++) expect(companies[place]).toBe(companies[place - 2])
+})
+
+test('the lanes of a full channel are not read', async () => {
+  await aCompanyWithLanes()
+  const queue = await open({ isFull: channelType => channelType === 'SMS' })
+  expect(queue.hasMore()).toBe(false)
+})
+
+test('a channel that becomes full during the turn gives no further lanes', async () => {
+  await aCompanyWithLanes()
+  let isFull = false
+  const queue = await open({ isFull: () => isFull })
+  isFull = true
+  expect(await takeAll(queue)).toEqual([])
+})
+
+test('a lease of a dead worker comes before the lane that it belongs to', async () => {
+  const { companyId } = await aCompanyWithLanes(2)
+  const lane = await (await open()).next()
+  if (!lane) throw new Error('The dispatch has no lane')
+  await takeChunk(db.sql, lane, 1, crypto.randomUUID())
+  await db.sql`update leases set until = '-infinity' where company_id = ${companyId}`
+  await db.sql`update lanes set served_at = '-infinity' where company_id = ${companyId}`
+  const places = (await takeAll(await open())).filter(({ laneId }) => laneId === lane.laneId)
+  expect(places.map(({ leaseId }) => leaseId !== undefined && leaseId !== null)).toEqual([true, false])
+})
