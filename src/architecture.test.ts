@@ -225,7 +225,7 @@ describe('the house', () => {
 
   test('a command loads no package, database, server or engine before it runs', () => {
     const loaded = [...loadedWith('main.ts')]
-    expect(loaded).toContain('commands/definitions/companies.ts')
+    expect(loaded).toContain('commands/definitions/companies/companies.ts')
     expect(loaded.filter(path => !/^(main|config)\.ts$|^(base|commands|domain|channels)\//.test(path))).toEqual([])
     expect(loaded.filter(path => path.startsWith('commands/') && !path.startsWith('commands/definitions/'))).toEqual([
       'commands/all-commands.ts',

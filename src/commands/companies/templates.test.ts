@@ -3,7 +3,7 @@ import { createTemplate } from '../../domain/templates/templates.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
 import { runCommandLine } from '../command-line.ts'
-import { templateCommands } from '../definitions/templates.ts'
+import { templateCommands } from '../definitions/companies/templates.ts'
 
 const db = useDatabase()
 let companyId: number

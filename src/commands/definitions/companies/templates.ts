@@ -1,6 +1,6 @@
-import type { Command } from '../command.ts'
+import type { Command } from '../../command.ts'
 
-const templates = () => import('../companies/templates.ts')
+const templates = () => import('../../companies/templates.ts')
 
 const template = { value: 'ID', about: 'The template: `tidings template list` shows them', required: true }
 const comment = { value: 'TEXT', about: 'The managerComment for the company' }

@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Pool } from '../db/sql.ts'
-import type { CheckName } from '../domain/health/checks.ts'
-import { healthOf } from '../domain/health/health.ts'
-import type { ProcessHealth } from '../domain/health/processes.ts'
+import type { Pool } from '../../db/sql.ts'
+import type { CheckName } from '../../domain/health/checks.ts'
+import { healthOf } from '../../domain/health/health.ts'
+import type { ProcessHealth } from '../../domain/health/processes.ts'
 
 /** The figures of the whole service: the check of the health page that has each of them, and its name there. */
 const ofService: Record<string, { help: string; check: CheckName; fact: string }> = {

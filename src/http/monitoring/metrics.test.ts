@@ -1,9 +1,9 @@
 import Fastify from 'fastify'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { useDatabase } from '../testing/database.ts'
-import { aGateway } from '../testing/engines.ts'
-import { GuardLog } from './guard-watch.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aGateway } from '../../testing/engines.ts'
+import { GuardLog } from '../guard-watch.ts'
 import { registerMetrics } from './metrics.ts'
 
 const db = useDatabase()

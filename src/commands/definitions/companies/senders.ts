@@ -1,6 +1,6 @@
-import type { Command } from '../command.ts'
+import type { Command } from '../../command.ts'
 
-const senders = () => import('../companies/senders.ts')
+const senders = () => import('../../companies/senders.ts')
 
 const sender = { value: 'ID', about: 'The sender name: `tidings sender list` shows them', required: true }
 const comment = { value: 'TEXT', about: 'The managerComment for the partner' }

@@ -1,9 +1,9 @@
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import { seeEngine } from '../domain/engines/engines.ts'
-import { loadNumbering } from '../domain/numbering/numbering.ts'
-import { useDatabase } from '../testing/database.ts'
-import { aDispatch, aWorld, someRecipients, start } from '../testing/world.ts'
+import { seeEngine } from '../../domain/engines/engines.ts'
+import { loadNumbering } from '../../domain/numbering/numbering.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aDispatch, aWorld, someRecipients, start } from '../../testing/world.ts'
 import { engineMetrics } from './engine-metrics.ts'
 
 const db = useDatabase()

@@ -1,7 +1,7 @@
-import { keyTypes } from '../../domain/keys/key.ts'
-import type { Command } from '../command.ts'
+import { keyTypes } from '../../../domain/keys/key.ts'
+import type { Command } from '../../command.ts'
 
-const keys = () => import('../companies/keys.ts')
+const keys = () => import('../../companies/keys.ts')
 
 const key = { value: 'ID', about: 'The key: `tidings key list` shows them', required: true }
 const addresses = {

@@ -1,7 +1,7 @@
-import { inboundChannels } from '../../domain/inbound/rule.ts'
-import type { Command } from '../command.ts'
+import { inboundChannels } from '../../../domain/inbound/rule.ts'
+import type { Command } from '../../command.ts'
 
-const inbound = () => import('../companies/inbound.ts')
+const inbound = () => import('../../companies/inbound.ts')
 
 const company = { value: 'N', about: 'The company: `tidings company list` shows them', required: true }
 

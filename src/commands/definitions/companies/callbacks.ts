@@ -1,6 +1,6 @@
-import type { Command } from '../command.ts'
+import type { Command } from '../../command.ts'
 
-const callbacks = () => import('../companies/callbacks.ts')
+const callbacks = () => import('../../companies/callbacks.ts')
 
 const company = { value: 'N', about: 'The company: `tidings company list` shows them', required: true }
 const callback = { value: 'ID', about: 'The callback: `tidings callback list` shows them', required: true }

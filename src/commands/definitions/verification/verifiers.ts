@@ -1,8 +1,8 @@
-import { verifierChannels } from '../../domain/verifiers/verifier.ts'
-import type { Command } from '../command.ts'
+import { verifierChannels } from '../../../domain/verifiers/verifier.ts'
+import type { Command } from '../../command.ts'
 
-const verifiers = () => import('../verification/verifiers.ts')
-const reports = () => import('../verification/reports.ts')
+const verifiers = () => import('../../verification/verifiers.ts')
+const reports = () => import('../../verification/reports.ts')
 
 const company = { value: 'N', about: 'The company: `tidings company list` shows them', required: true }
 const gateway = { value: 'ID', about: 'The verifier: `tidings verifier list` shows them', required: true }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../base/errors.ts'
-import { enginesAtWork } from '../domain/engines/engines.ts'
-import type { Context } from './context.ts'
+import { AppError } from '../../base/errors.ts'
+import { enginesAtWork } from '../../domain/engines/engines.ts'
+import type { Context } from '../context.ts'
 
 /**
  * `/healthz`: the process runs. `/readyz`: the database answers and an engine is at work. A wrong clock is only a warning,

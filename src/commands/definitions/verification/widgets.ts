@@ -1,9 +1,9 @@
-import { captchaKinds } from '../../domain/verifiers/verifier.ts'
-import type { Command } from '../command.ts'
+import { captchaKinds } from '../../../domain/verifiers/verifier.ts'
+import type { Command } from '../../command.ts'
 import { codeOptions } from './verifiers.ts'
 
-const widgets = () => import('../verification/widgets.ts')
-const errors = () => import('../verification/widget-errors.ts')
+const widgets = () => import('../../verification/widgets.ts')
+const errors = () => import('../../verification/widget-errors.ts')
 
 const company = { value: 'N', about: 'The company: `tidings company list` shows them', required: true }
 const widget = { value: 'ID', about: 'The widget: `tidings widget list` shows them', required: true }

@@ -1,9 +1,9 @@
-import { counteragentTypes } from '../../domain/companies/company.ts'
-import type { Command } from '../command.ts'
+import { counteragentTypes } from '../../../domain/companies/company.ts'
+import type { Command } from '../../command.ts'
 
-const companies = () => import('../companies/companies.ts')
-const blacklist = () => import('../companies/blacklist.ts')
-const documents = () => import('../companies/documents.ts')
+const companies = () => import('../../companies/companies.ts')
+const blacklist = () => import('../../companies/blacklist.ts')
+const documents = () => import('../../companies/documents.ts')
 
 const company = { value: 'N', about: 'The company: `tidings company list` shows them', required: true }
 
