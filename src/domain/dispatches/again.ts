@@ -7,7 +7,7 @@ import type { Numbering } from '../numbering/numbering.ts'
 import * as store from './again-store.ts'
 import type { Dispatch, Recipient } from './dispatch.ts'
 import { addTo } from './dispatches.ts'
-import type { DispatchHome } from './lifecycle.ts'
+import type { DispatchKey } from './lifecycle.ts'
 import { insertDispatchId, lockDispatch } from './store.ts'
 
 const PAGE = 5000
@@ -27,7 +27,7 @@ export type Again = { dispatchId: number; isNew: boolean }
 export async function sendAgain(
   pool: Pool,
   numbering: Numbering,
-  home: DispatchHome,
+  home: DispatchKey,
   name: string,
   alongside: (sql: Transaction, made: { dispatchId: number }) => Promise<void>,
 ): Promise<Again> {
@@ -45,7 +45,7 @@ export async function sendAgain(
 }
 
 /** The first dispatch and the one made of it, each for the page of the other. */
-export async function linkedBySendingAgain(sql: Sql, home: DispatchHome) {
+export async function linkedBySendingAgain(sql: Sql, home: DispatchKey) {
   const linked = await store.selectLinked(sql, home)
   const link = (isLater: boolean) => {
     const found = linked.find(each => each.isLater === isLater)

@@ -11,10 +11,10 @@ import { currentTemplates } from '../templates/approved.ts'
 import { budgetOf } from '../templates/effort.ts'
 import type { TrafficCenter } from '../traffic-centers/traffic-center.ts'
 import { listCenters } from '../traffic-centers/traffic-centers.ts'
+import { withNamedTemplates } from './acceptance/named-templates.ts'
 import type { ClientDispatch, ClientProgress, Dispatch, DispatchStatus, Recipient } from './dispatch.ts'
 import { type Answer, addTo } from './dispatches.ts'
-import { type DispatchHome, inappropriateStatus } from './lifecycle.ts'
-import { withNamedTemplates } from './named-templates.ts'
+import { type DispatchKey, inappropriateStatus } from './lifecycle.ts'
 import { requireUsableName } from './routing.ts'
 import { refusalOfDispatchTimes } from './schedule.ts'
 import * as store from './store.ts'
@@ -37,13 +37,13 @@ export async function createClientDispatch(
     await requireActive(sql, companyId)
     const { templates } = await currentTemplates(sql, pool, companyId, request.now)
     const budget = budgetOf(pool, companyId)
-    const { dispatch, about } = await withNamedTemplates(sql, companyId, templates, request.dispatch, budget)
+    const { dispatch, purpose } = await withNamedTemplates(sql, companyId, templates, request.dispatch, budget)
     const mistake = refusalOfDispatchTimes(dispatch.options, request.now)
     if (mistake) throw invalidField(mistake.field, mistake.reason)
     const senderIds = await registrationsOf(sql, companyId, dispatch)
     const [id] = await store.insertDispatchId(sql, companyId)
     const { dispatchId } = id!
-    await store.insertClientDispatch(sql, { companyId, dispatchId }, about, { ...dispatch, senderIds })
+    await store.insertClientDispatch(sql, { companyId, dispatchId }, purpose, { ...dispatch, senderIds })
     await request.alongside?.(sql, dispatchId)
     return { dispatchId }
   })
@@ -75,7 +75,7 @@ async function registrationsOf(sql: Sql, companyId: number, dispatch: ClientDisp
 export async function addRecipients(
   pool: Pool,
   numbering: Numbering,
-  home: DispatchHome,
+  home: DispatchKey,
   request: { recipients: Recipient[]; linkBase: string; once: Once; from?: number; alongside?: Alongside },
 ): Promise<Answer[]> {
   const { recipients, linkBase } = request
@@ -96,7 +96,7 @@ export async function addRecipients(
   return answers.length > 0 ? answers : answersAgain(pool, home, from, recipients.length)
 }
 
-const answersAgain = async (sql: Sql, { companyId, dispatchId }: DispatchHome, from: number, count: number) =>
+const answersAgain = async (sql: Sql, { companyId, dispatchId }: DispatchKey, from: number, count: number) =>
   store.selectAnswers(sql, await requireDispatchOf(sql, companyId, dispatchId), from, count)
 
 /** A dispatch of this company. Someone else's is as unknown as one that does not exist. */

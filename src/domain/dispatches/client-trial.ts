@@ -6,10 +6,10 @@ import { type Brand, brandOf } from '../numbering/brand.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { currentTemplates } from '../templates/approved.ts'
 import { budgetOf } from '../templates/effort.ts'
-import type { About, ClientDispatch, Recipient } from './dispatch.ts'
+import { withNamedTemplates } from './acceptance/named-templates.ts'
+import { emptyTally } from './acceptance/tally.ts'
+import type { ClientDispatch, Purpose, Recipient } from './dispatch.ts'
 import { judgeUnstored } from './dispatches.ts'
-import { emptyTally } from './intake.ts'
-import { withNamedTemplates } from './named-templates.ts'
 
 /** What recipients would come to in a dispatch. Prices are exact: storing the same recipients costs the same. */
 export type ClientTrial = {
@@ -21,7 +21,7 @@ export type ClientTrial = {
   refused: { index: number; errorCode: number }[]
   /** Of the first recipients. */
   firstBrands: (Brand | null)[]
-  trafficType: About['trafficType']
+  trafficType: Purpose['trafficType']
   /** What the later steps of a cascade add, if every recipient needs all of them. */
   laterPrice: Money
 }
@@ -40,10 +40,10 @@ export async function tryClientDispatch(
   const { templates } = await currentTemplates(pool, pool, companyId, request.now)
   const budget = budgetOf(pool, companyId)
   const judge = async (wanted: ClientDispatch, recipients: Recipient[]) => {
-    const { dispatch, about } = await withNamedTemplates(pool, companyId, templates, wanted, budget)
-    const named = { ...dispatch, ...about, senderIds: [] }
+    const { dispatch, purpose } = await withNamedTemplates(pool, companyId, templates, wanted, budget)
+    const named = { ...dispatch, ...purpose, senderIds: [] }
     const judged = judgeUnstored(pool, numbering, { company, dispatch: named, recipients, linkBase }, emptyTally())
-    return { judged, trafficType: about.trafficType }
+    return { judged, trafficType: purpose.trafficType }
   }
 
   const { judged, trafficType } = await judge(request.dispatch, recipients)

@@ -5,14 +5,14 @@ import type { Money } from '../../base/money.ts'
 export const dispatchStatuses = ['CREATED', 'STARTED', 'STOPPED', 'COMPLETED'] as const
 export const callbackEvents = ['delivered', 'sent', 'failed'] as const
 
-/** What clients of the messaging API may be told of. */
+/** The events that a client of the messaging API can get callbacks for. */
 export const clientEvents = ['delivered', 'sent', 'read', 'price', 'click'] as const
 
 export type ClientEvent = (typeof clientEvents)[number]
 export type DispatchStatus = (typeof dispatchStatuses)[number]
 export type CallbackEvent = (typeof callbackEvents)[number]
 
-/** Hours and days are read at the offset that startAt carried: it is the caller's only word about zones. */
+/** Hours and days have the offset of `startAt`, because the request names no other time zone. */
 export type Schedule = { startAt: Date; offsetMinutes: number; hours: number[]; days: number[] }
 
 export type NewDispatch = {
@@ -25,12 +25,12 @@ export type NewDispatch = {
   callbackEvents: CallbackEvent[] | undefined
 }
 
-/** What the client said about when and how, kept as it was said: GET /dispatch and GET /message show it again. */
+/** The options as the client sent them. GET /dispatch and GET /message show them unchanged. */
 export type DispatchOptions = {
   tags?: string[]
   hours?: number[]
   days?: number[]
-  /** By the subscriber's clock, unless false: then by Moscow's. */
+  /** Times are in the zone of the subscriber, or in the zone of Moscow if this is false. */
   useLocalTime?: boolean
   localSendTime?: string
   localCompletionTime?: string
@@ -39,7 +39,7 @@ export type DispatchOptions = {
   rateTerm?: string | number
 }
 
-/** A way to reach a recipient, tried when the one before has not met its condition in time. The last has neither. */
+/** A step is sent when the step before it did not meet its condition within its ttl. The last step has neither. */
 export type CascadeStep = {
   channelType: ClientChannel
   senderName: string
@@ -49,7 +49,7 @@ export type CascadeStep = {
   ttl: number | null
 }
 
-/** A dispatch of the messaging API: a name in place of senders, and no recipients yet. */
+/** A new dispatch of the messaging API. It has a sender name instead of sender ids, and no recipients yet. */
 export type ClientDispatch = {
   name: string
   channelType: ClientChannel
@@ -60,14 +60,14 @@ export type ClientDispatch = {
   options: DispatchOptions
   callbackUrl: string | null
   callbackEvents: ClientEvent[] | null
-  /** All steps; the channel, name and text above are the first one's. */
+  /** All steps. Channel, sender name and text above belong to the first step. */
   cascade: CascadeStep[] | null
 }
 
-/** What a dispatch is about, and the approved template that says so. */
-export type About = { trafficType: TrafficType; templateId: number | null }
+/** The traffic type of a dispatch, and the approved template that it comes from. */
+export type Purpose = { trafficType: TrafficType; templateId: number | null }
 
-export type Dispatch = About & {
+export type Dispatch = Purpose & {
   companyId: number
   dispatchId: number
   name: string
@@ -75,40 +75,47 @@ export type Dispatch = About & {
   channelType: ClientChannel
   text: string
   senderIds: number[]
-  /** Of the messaging API's. */
+  /** Only in dispatches of the messaging API. */
   senderName: string | null
   centerId: number | null
   options: DispatchOptions | null
   cascade: CascadeStep[] | null
   api: 'partner' | 'messaging'
-  /** What a partner's schedule says first. */
+  /** From the schedule of a partner. */
   startAt: Date | null
   callbackUrl: string | null
   callbackEvents: string[] | null
   priceEstimate: Money
-  /** The tariffs its messages were accepted under. */
+  /** The tariffs of its accepted messages. */
   tariffIds: number[]
-  /** The sum of the prices of what is still CREATED. */
+  /** The sum of the prices of its CREATED messages. */
   createdPrice: Money
   messageCount: number
   firstUuid: string | null
   lastUuid: string | null
   createdAt: Date
   startedAt: Date | null
-  /** When it was stopped for good. */
+  /** The time of a stop by the messaging API. Such a dispatch cannot be started again. */
   endedAt: Date | null
   currency: string
 }
 
 type Counts = { total: number; delivered: number; failed: number; pending: number }
 
-/** How far a dispatch has come, in messages and in parts. */
+/** The progress of a dispatch, in messages and in parts. */
 export type Progress = { messages: Counts; parts: Counts }
 
-type Fates = { total: number; delivered: number; undelivered: number; unsent: number; sent: number; sending: number }
+type ClientCounts = {
+  total: number
+  delivered: number
+  undelivered: number
+  unsent: number
+  sent: number
+  sending: number
+}
 
-/** The same in the messaging API's words: what failed is told apart by whether it had been sent. */
-export type ClientProgress = { messages: Fates; parts: Fates }
+/** The progress in the terms of the messaging API: FAILED messages are `undelivered` if they were sent, else `unsent`. */
+export type ClientProgress = { messages: ClientCounts; parts: ClientCounts }
 
 export type Recipient = {
   destination: string
@@ -117,6 +124,6 @@ export type Recipient = {
 }
 
 export const MOST_RECIPIENTS = 100_000
-/** Of the text before substitution: enough for any that could be sent, too few to keep the processor busy. */
+/** Limit of a text before substitution. No longer text can be sent, and rendering it would take too long. */
 export const MOST_TEMPLATE_CHARACTERS = 10_000
 export const MOST_PARTS = 10

@@ -25,25 +25,19 @@ import { addTraffic, countNew } from '../statistics/statistics.ts'
 import { TrafficTally } from '../statistics/traffic.ts'
 import { currentTemplates, templateAgain } from '../templates/approved.ts'
 import { budgetOf, Effort, forOneTemplate } from '../templates/effort.ts'
-import { copyPlans } from './cascade-plans.ts'
+import { type AcceptanceInput, acceptRecipients, classifyAll } from './acceptance/acceptance.ts'
+import type { AcceptanceRules, LaterStep } from './acceptance/acceptance-rules.ts'
+import { copyPlans } from './acceptance/cascade-plans.ts'
+import { templatesNamedBy } from './acceptance/named-templates.ts'
+import { DEFAULT_TRAFFIC_TYPE, purposeOf } from './acceptance/purpose.ts'
+import { lanesFor } from './acceptance/recipient-lanes.ts'
+import { hasOwnContents } from './acceptance/rendering.ts'
+import { compileContent } from './acceptance/step-content.ts'
+import { emptyTally, type Tally } from './acceptance/tally.ts'
 import type { CascadeStep, Dispatch, DispatchStatus, NewDispatch, Progress, Recipient } from './dispatch.ts'
-import {
-  classifyAll,
-  type Desk,
-  emptyTally,
-  hasOwnContents,
-  type Intake,
-  judgeRecipients,
-  type LaterStep,
-  lanesFor,
-  type Tally,
-} from './intake.ts'
-import { templatesNamedBy } from './named-templates.ts'
 import { type Routing, requireUsableName, requireUsableSenders, routeBy, routeFreely } from './routing.ts'
 import { laneTimes, zoneChooser } from './schedule.ts'
-import { compileContent } from './step-content.ts'
 import * as store from './store.ts'
-import { aboutOf, USUAL } from './traffic.ts'
 
 /** What is said of a request that added messages. */
 export type Acceptance = {
@@ -67,7 +61,7 @@ export async function createDispatch(
 ): Promise<Acceptance> {
   return acceptOnce(pool, request, async sql => {
     const company = await requireActiveCompany(sql, request.partner, request.companyId)
-    const dispatch = await withAbout(sql, pool, request)
+    const dispatch = await withPurpose(sql, pool, request)
     const gathered = await gather(sql, numbering, { ...request, dispatch, company })
     const [id] = await store.insertDispatchId(sql, company.companyId)
     const home = { companyId: company.companyId, dispatchId: id!.dispatchId, now: id!.now }
@@ -77,14 +71,14 @@ export async function createDispatch(
   })
 }
 
-async function withAbout(
+async function withPurpose(
   sql: Sql,
   pool: Pool,
   request: { companyId: number; dispatch: NewDispatch; recipients: readonly Recipient[] },
 ) {
   const { companyId, dispatch, recipients } = request
   const { templates } = await currentTemplates(sql, pool, companyId, await databaseNow(sql))
-  return { ...dispatch, ...(await aboutOf(templates, dispatch, recipients[0], budgetOf(pool, companyId))) }
+  return { ...dispatch, ...(await purposeOf(templates, dispatch, recipients[0], budgetOf(pool, companyId))) }
 }
 
 /** Everything a created dispatch would say, and nothing stored. */
@@ -111,7 +105,7 @@ export async function createTrial(
 ): Promise<Trial> {
   const { firstRecipient } = request
   const company = await requireActiveCompany(sql, request.partner, request.companyId)
-  const dispatch = await withAbout(sql, sql, { ...request, recipients: firstRecipient ? [firstRecipient] : [] })
+  const dispatch = await withPurpose(sql, sql, { ...request, recipients: firstRecipient ? [firstRecipient] : [] })
   return async (recipients, answers = []) => {
     const tally = emptyTally()
     const judged = judgeUnstored(sql, numbering, { dispatch, company, recipients }, tally)
@@ -128,10 +122,10 @@ export async function* judgeUnstored(
   tally: Tally,
 ): AsyncGenerator<NewMessage[]> {
   const { recipients } = request
-  const { intake, numbers } = await gather(sql, numbering, request)
-  const lanes = lanesFor(intake, numbers).map((lane, laneId) => ({ ...lane, laneId, tail: 0 }))
-  const desk = { intake, recipients, numbers, lanes, usualLanes: lanes, firstPosition: 0, uuidOf: () => NIL_UUID }
-  yield* judgeRecipients(desk, tally)
+  const { rules, numbers } = await gather(sql, numbering, request)
+  const lanes = lanesFor(rules, numbers).map((lane, laneId) => ({ ...lane, laneId, tail: 0 }))
+  const input = { rules, recipients, numbers, lanes, defaultLanes: lanes, firstPosition: 0, uuidOf: () => NIL_UUID }
+  yield* acceptRecipients(input, tally)
 }
 
 /** Adds messages to a dispatch that has not been started. */
@@ -182,7 +176,7 @@ export async function addTo(sql: Transaction, numbering: Numbering, addition: Ad
 
 type Named = Pick<Dispatch, 'channelType' | 'senderIds' | 'text' | 'trafficType' | 'templateId'> &
   Partial<Pick<Dispatch, 'senderName' | 'options' | 'cascade'>>
-type Gathered = { intake: Intake; numbers: Classified[]; dispatch: Named; linkBase: string | undefined }
+type Gathered = { rules: AcceptanceRules; numbers: Classified[]; dispatch: Named; linkBase: string | undefined }
 
 /** Gathers what decides the recipients' fate; refuses a request that could not be carried out. */
 async function gather(
@@ -195,11 +189,11 @@ async function gather(
   const routing = await routingOf(sql, companyId, dispatch)
   const numbers = await classifyAll(numbering, recipients)
   const linkBase = dispatch.options?.shortUrl ? request.linkBase : undefined
-  const intake: Intake = {
+  const rules: AcceptanceRules = {
     channelType: dispatch.channelType,
     trafficType: dispatch.trafficType,
     template: compileTemplate(dispatch.text),
-    heldTo: await templateHeldTo(sql, companyId, dispatch),
+    approvedTemplate: await templateHeldTo(sql, companyId, dispatch),
     effort: new Effort(forOneTemplate),
     content: dispatch.cascade?.[0]?.content ?? null,
     fillContent: compileContent(dispatch.cascade?.[0]?.content),
@@ -210,7 +204,7 @@ async function gather(
     zoneOf: zoneChooser(dispatch.options ?? null),
     linkBase,
   }
-  return { intake, numbers, dispatch, linkBase }
+  return { rules, numbers, dispatch, linkBase }
 }
 
 async function laterStepsOf(sql: Sql, companyId: number, steps: CascadeStep[]): Promise<LaterStep[]> {
@@ -228,7 +222,11 @@ async function laterStepsOf(sql: Sql, companyId: number, steps: CascadeStep[]): 
  * A text that does not fit the template which its dispatch goes by goes out as every text without one does. No other
  * template is tried: a company may have hundreds of them, and a request as many thousands of recipients.
  */
-async function templateHeldTo(sql: Sql, companyId: number, { templateId }: Named): Promise<Intake['heldTo']> {
+async function templateHeldTo(
+  sql: Sql,
+  companyId: number,
+  { templateId }: Named,
+): Promise<AcceptanceRules['approvedTemplate']> {
   return templateId === null ? undefined : templateAgain(sql, companyId, templateId)
 }
 
@@ -250,7 +248,8 @@ const digitsOf = (number: Classified) => (number.kind === 'refused' ? [] : numbe
 /** What became of a recipient, in the order submitted. */
 export type Answer = { destination: string; uuid: string; errorCode: number | null }
 
-type Submitted = Omit<Desk, 'uuidOf' | 'lanes' | 'usualLanes'> & Gathered & { cascading?: Dispatch; answers?: Answer[] }
+type Submitted = Omit<AcceptanceInput, 'uuidOf' | 'lanes' | 'defaultLanes'> &
+  Gathered & { cascading?: Dispatch; answers?: Answer[] }
 
 /** Judges the recipients and writes their messages, counters, places and links. */
 async function takeIn(
@@ -260,18 +259,18 @@ async function takeIn(
 ): Promise<Tally> {
   const tally = emptyTally()
   const uuids = uuid7Batch(home.now, submitted.recipients.length)
-  const { heldTo, trafficType } = submitted.intake
+  const { approvedTemplate, trafficType } = submitted.rules
   const lanes = await makeLanes(sql, home, submitted, trafficType)
-  const mayBeUsual = heldTo && priorityOf(trafficType) !== priorityOf(USUAL)
-  const usualLanes = mayBeUsual ? await makeLanes(sql, home, submitted, USUAL) : lanes
-  const judged = judgeRecipients({ ...submitted, lanes, usualLanes, uuidOf: index => uuids[index]! }, tally)
+  const mayBeUsual = approvedTemplate && priorityOf(trafficType) !== priorityOf(DEFAULT_TRAFFIC_TYPE)
+  const defaultLanes = mayBeUsual ? await makeLanes(sql, home, submitted, DEFAULT_TRAFFIC_TYPE) : lanes
+  const judged = acceptRecipients({ ...submitted, lanes, defaultLanes, uuidOf: index => uuids[index]! }, tally)
   const traffic = new TrafficTally()
-  const counted = countNew(judged, traffic, submitted.intake, home.now)
+  const counted = countNew(judged, traffic, submitted.rules, home.now)
   const written = submitted.answers ? answered(counted, submitted.answers) : counted
-  const hasTemplate = heldTo !== undefined
-  const hasContents = hasTemplate || hasOwnContents(submitted.intake)
+  const hasTemplate = approvedTemplate !== undefined
+  const hasContents = hasTemplate || hasOwnContents(submitted.rules)
   await writeMessages(sql, { ...home, hasTemplate, hasContents }, written)
-  await updateLaneTails(sql, home.companyId, mayBeUsual ? [...lanes, ...usualLanes] : lanes)
+  await updateLaneTails(sql, home.companyId, mayBeUsual ? [...lanes, ...defaultLanes] : lanes)
   await keepLinks(sql, home, tally, submitted.linkBase)
   if (submitted.cascading) await copyPlans(sql, submitted.cascading, acceptedOf(submitted.recipients, uuids, tally))
   await store.addToDispatch(sql, home, {
@@ -301,11 +300,11 @@ function acceptedOf(recipients: readonly Recipient[], uuids: string[], { accepte
 async function makeLanes(
   sql: Sql,
   home: { companyId: number; dispatchId: number },
-  { intake, numbers, dispatch }: Submitted,
+  { rules, numbers, dispatch }: Submitted,
   trafficType: TrafficType,
 ): Promise<Lane[]> {
-  const { channelType } = intake
-  const lanes = lanesFor(intake, numbers).map(lane => ({ ...lane, ...laneTimes(dispatch.options ?? null, lane.zone) }))
+  const { channelType } = rules
+  const lanes = lanesFor(rules, numbers).map(lane => ({ ...lane, ...laneTimes(dispatch.options ?? null, lane.zone) }))
   if (lanes.length === 0) return []
   const senderName = lanes[0]!.senderId === null ? (dispatch.senderName ?? null) : null
   return upsertLanes(sql, home, { channelType, priority: priorityOf(trafficType), senderName }, lanes)

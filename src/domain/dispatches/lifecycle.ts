@@ -40,12 +40,7 @@ export async function startDispatch(pool: Pool, partner: Partner, dispatchId: nu
 type Alongside = (sql: Transaction) => Promise<void>
 
 /** The same for a dispatch whose company the caller has checked. */
-export function startDispatchOf(
-  pool: Pool,
-  home: DispatchHome,
-  billing: Billing,
-  alongside?: Alongside,
-): Promise<void> {
+export function startDispatchOf(pool: Pool, home: DispatchKey, billing: Billing, alongside?: Alongside): Promise<void> {
   return underLocks(pool, home, billing, async (sql, dispatch, account) => {
     if (dispatch.status === 'STARTED') return
     if (dispatch.status === 'COMPLETED') throw invalid('The dispatch is COMPLETED and cannot be started')
@@ -58,7 +53,7 @@ export function startDispatchOf(
 /** The messaging API's: once, and from CREATED alone. With `price` only when exactly that would be held. */
 export function startCreatedDispatch(
   pool: Pool,
-  home: DispatchHome,
+  home: DispatchKey,
   billing: Billing,
   { price, alongside }: { price?: Money; alongside?: Alongside } = {},
 ): Promise<void> {
@@ -82,7 +77,7 @@ export async function stopDispatch(pool: Pool, partner: Partner, dispatchId: num
 }
 
 /** The same for a dispatch whose company the caller has checked. */
-export function stopDispatchOf(pool: Pool, home: DispatchHome, billing: Billing, alongside?: Alongside): Promise<void> {
+export function stopDispatchOf(pool: Pool, home: DispatchKey, billing: Billing, alongside?: Alongside): Promise<void> {
   return underLocks(pool, home, billing, async (sql, dispatch) => {
     if (dispatch.status === 'STOPPED') return
     if (dispatch.status !== 'STARTED') throw invalid(`The dispatch is ${dispatch.status} and cannot be stopped`)
@@ -96,7 +91,7 @@ export function stopDispatchOf(pool: Pool, home: DispatchHome, billing: Billing,
  * it goes on from now on, and the later steps that wait are stopped (see `sending/stopping.ts`). One that a partner
  * stopped has let go of its reservation already.
  */
-export function endDispatch(pool: Pool, home: DispatchHome, billing: Billing): Promise<void> {
+export function endDispatch(pool: Pool, home: DispatchKey, billing: Billing): Promise<void> {
   return underLocks(pool, home, billing, async (sql, dispatch) => {
     const end = () => lanes.endLanes(sql, dispatch, errorCodes.stopped)
     if (dispatch.status === 'STARTED') await stop(sql, dispatch, end)
@@ -115,11 +110,11 @@ async function goesOn(sql: Sql, dispatch: Dispatch): Promise<boolean> {
 
 export const inappropriateStatus = () => new AppError('dispatch_status', 'Inappropriate dispatch status')
 
-export type DispatchHome = { companyId: number; dispatchId: number }
+export type DispatchKey = { companyId: number; dispatchId: number }
 
 async function underLocks(
   pool: Pool,
-  { companyId, dispatchId }: DispatchHome,
+  { companyId, dispatchId }: DispatchKey,
   { billingZone, now }: Billing,
   move: (sql: Transaction, dispatch: Dispatch, account: Account) => Promise<void>,
 ) {

@@ -4,7 +4,8 @@ import { brandIds, brandOf } from '../numbering/brand.ts'
 import type { Classified } from '../numbering/numbering.ts'
 import { isInternational, type Sender, type SenderType, senderTypeOf } from '../senders/sender.ts'
 
-type Known = Exclude<Classified, { kind: 'refused' }>
+/** A number that the numbering plan accepts. */
+export type KnownNumber = Exclude<Classified, { kind: 'refused' }>
 
 /** What a message goes out under, and is billed by. */
 export type Route = {
@@ -16,7 +17,7 @@ export type Route = {
 
 /** Which of its names a dispatch uses for which number. */
 export type Routing = {
-  routeFor(number: Known): Route | undefined
+  routeFor(number: KnownNumber): Route | undefined
   /** Every combination of name and brand that a message of the dispatch can have. */
   lanes: { senderId: number | null; brandId: number }[]
 }

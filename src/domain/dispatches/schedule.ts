@@ -1,14 +1,14 @@
 import type { FieldMistake } from '../../base/field-mistake.ts'
 import { instantOf, MOSCOW, refusalOfTimes } from '../../base/local-time.ts'
-import type { Classified } from '../numbering/numbering.ts'
 import { zoneFor } from '../numbering/zone.ts'
 import type { DispatchOptions } from './dispatch.ts'
+import type { KnownNumber } from './routing.ts'
 
 /** Where a day of Russia ends last. */
 const LAST_ZONE = 'Europe/Kaliningrad'
 
 /** By whose clock the messages of a dispatch go; undefined when they may go at any time. */
-export type ZoneOf = (number: Exclude<Classified, { kind: 'refused' }>) => string
+export type ZoneOf = (number: KnownNumber) => string
 
 export function zoneChooser(options: DispatchOptions | null): ZoneOf | undefined {
   if (!options) return undefined

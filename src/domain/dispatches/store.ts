@@ -1,7 +1,7 @@
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { EndingLane } from '../lanes/lane-ends.ts'
-import type { About, ClientDispatch, Dispatch, DispatchStatus, NewDispatch } from './dispatch.ts'
+import type { ClientDispatch, Dispatch, DispatchStatus, NewDispatch, Purpose } from './dispatch.ts'
 
 const columns = (sql: Sql) => sql`
   d.company_id, d.dispatch_id, d.name, d.status, d.channel_type,
@@ -19,15 +19,21 @@ export function insertDispatchId(sql: Sql, companyId: number) {
     returning dispatch_id, clock_timestamp() as now`
 }
 
-export function insertDispatch(sql: Sql, companyId: number, dispatchId: number, about: About, dispatch: NewDispatch) {
+export function insertDispatch(
+  sql: Sql,
+  companyId: number,
+  dispatchId: number,
+  purpose: Purpose,
+  dispatch: NewDispatch,
+) {
   const { schedule } = dispatch
   return sql`
     insert into dispatches (
       company_id, dispatch_id, name, channel_type, traffic_type, template_id, text, sender_ids, start_at, offset_minutes,
       hours, days, callback_url, callback_events)
     values (
-      ${companyId}, ${dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${about.trafficType},
-      ${about.templateId}, ${dispatch.text}, ${dispatch.senderIds}, ${schedule?.startAt ?? null},
+      ${companyId}, ${dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${purpose.trafficType},
+      ${purpose.templateId}, ${dispatch.text}, ${dispatch.senderIds}, ${schedule?.startAt ?? null},
       ${schedule?.offsetMinutes ?? null}, ${schedule?.hours ?? null}, ${schedule?.days ?? null}, ${dispatch.callbackUrl ?? null},
       ${dispatch.callbackEvents ?? null})`
 }
@@ -36,7 +42,7 @@ export function insertDispatch(sql: Sql, companyId: number, dispatchId: number, 
 export function insertClientDispatch(
   sql: Sql,
   home: { companyId: number; dispatchId: number },
-  about: About,
+  purpose: Purpose,
   dispatch: ClientDispatch & { senderIds: number[] },
 ) {
   const { options, cascade } = dispatch
@@ -45,8 +51,8 @@ export function insertClientDispatch(
       company_id, dispatch_id, name, channel_type, traffic_type, template_id, text, sender_ids, sender_name, center_id,
       hours, days, parts_per_second, options, cascade, api, callback_url, callback_events)
     values (
-      ${home.companyId}, ${home.dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${about.trafficType},
-      ${about.templateId}, ${dispatch.text}, ${dispatch.senderIds}, ${dispatch.senderName}, ${dispatch.centerId},
+      ${home.companyId}, ${home.dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${purpose.trafficType},
+      ${purpose.templateId}, ${dispatch.text}, ${dispatch.senderIds}, ${dispatch.senderName}, ${dispatch.centerId},
       ${options.hours ?? null}, ${options.days ?? null}, ${dispatch.partsPerSecond}, ${sql.json(options)},
       ${cascade ? sql.json(cascade as never) : null}, 'messaging', ${dispatch.callbackUrl}, ${dispatch.callbackEvents})`
 }

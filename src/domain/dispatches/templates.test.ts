@@ -14,7 +14,7 @@ import type { ClientDispatch, Recipient } from './dispatch.ts'
 import { addMessages, createDispatch, tryDispatch } from './dispatches.ts'
 import { startCreatedDispatch } from './lifecycle.ts'
 
-/** What a dispatch is about, by the approved template that its texts match. */
+/** The purpose of a dispatch comes from the approved template that its texts match. */
 
 const db = useDatabase()
 const { anEngine } = useEngines(db)
@@ -175,7 +175,7 @@ describe('of the partner API', () => {
     expect(lanes).toEqual([])
   })
 
-  test('is about what its own text says, not about what its first recipient gets instead', async () => {
+  test('is purpose what its own text says, not purpose what its first recipient gets instead', async () => {
     const shop = await aShop({ pattern: 'Order %d for %w' })
     const person = { destination: MTS, substitutions: { x: '17', y: 'Anna' } }
     const sale = await ofPartner(shop, [{ ...person, customText: 'Order 17 for Anna' }, person], 'Sale! {x}')

@@ -1,8 +1,8 @@
-import type { Content } from '../../base/content.ts'
-import { compileTemplate } from '../../base/text-template.ts'
-import type { Transaction } from '../../db/sql.ts'
-import { copyCascades } from '../cascades/cascade-rows.ts'
-import type { CascadeStep, Dispatch, Recipient } from './dispatch.ts'
+import type { Content } from '../../../base/content.ts'
+import { compileTemplate } from '../../../base/text-template.ts'
+import type { Transaction } from '../../../db/sql.ts'
+import { copyCascades } from '../../cascades/cascade-rows.ts'
+import type { CascadeStep, Dispatch, Recipient } from '../dispatch.ts'
 import { compileContent, type FillContent, withText } from './step-content.ts'
 
 const BATCH = 1000

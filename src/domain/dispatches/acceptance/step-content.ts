@@ -1,7 +1,7 @@
-import type { Content } from '../../base/content.ts'
-import { changeWords, fitsRule, mostUnits } from '../../base/content-words.ts'
-import { compileTemplate, type Substitutions, type TextTemplate } from '../../base/text-template.ts'
-import { rejection } from '../messages/message.ts'
+import type { Content } from '../../../base/content.ts'
+import { changeWords, fitsRule, mostUnits } from '../../../base/content-words.ts'
+import { compileTemplate, type Substitutions, type TextTemplate } from '../../../base/text-template.ts'
+import { rejection } from '../../messages/message.ts'
 
 /** The content of a cascade's step as a recipient gets it, but for its text; or why that recipient can get none. */
 export type FillContent = (substitutions: Substitutions | undefined) => Content | number
