@@ -23,6 +23,7 @@ const slices = [
   'request-log',
   'documents',
   'numbering',
+  'review',
   'senders',
   'verifiers',
   'widgets',

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { money } from '../../src/base/money.ts'
 import { loadNumbering } from '../../src/domain/numbering/numbering.ts'
 import type { Place } from '../../src/domain/people/person.ts'
-import { denySender, moveDueSenders } from '../../src/domain/senders/moderation.ts'
+import { advanceDueSenders, denySender } from '../../src/domain/senders/moderation.ts'
 import { aPerson, ofCompany, ofPartner, staff } from '../../src/testing/cabinet.ts'
 import { aGateway } from '../../src/testing/engines.ts'
 import { eventually } from '../../src/testing/eventually.ts'
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     await cabinet.sql`update accounts set reserved = 90 where company_id = ${poor}`
     await pauseReceiver(poor)
     const { senderId } = await aSender(cabinet.sql, poor, { senderName: 'NORD' })
-    await moveDueSenders(cabinet.sql, 'manual', () => null, new Date())
+    await advanceDueSenders(cabinet.sql, 'manual', () => null, new Date())
     await denySender(cabinet.sql, senderId, 'Not yours', new Date())
     const page = await signedIn(ofPartner(world.partner.partnerId), 'owner')
     const line = page.getByRole('listitem').filter({ hasText: 'Budget is nearly used' })
@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     expect(await leadsOf(page)).toMatchObject({ 'Nothing is sent at present': '/health' })
     const gatewayId = await aGatewayThatIsDown()
     await aSender(cabinet.sql, world.companyId, { senderName: 'WAITS' })
-    await moveDueSenders(cabinet.sql, 'manual', () => null, new Date())
+    await advanceDueSenders(cabinet.sql, 'manual', () => null, new Date())
     await page.reload()
     await page.getByText('north is down since').waitFor()
     const leads = Object.entries(await leadsOf(page))

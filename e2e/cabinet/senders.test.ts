@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { storeDocument } from '../../src/domain/documents/documents.ts'
-import { denySender, moveDueSenders, rejectSender } from '../../src/domain/senders/moderation.ts'
-import { moveDueTemplates } from '../../src/domain/templates/moderation.ts'
+import { advanceDueSenders, denySender, rejectSender } from '../../src/domain/senders/moderation.ts'
+import { advanceDueTemplates } from '../../src/domain/templates/moderation.ts'
 import { createTemplate } from '../../src/domain/templates/templates.ts'
 import { aPerson, ofCompany, staff } from '../../src/testing/cabinet.ts'
 import { PDF } from '../../src/testing/conformance/world.ts'
@@ -53,8 +53,8 @@ beforeAll(async () => {
 
 /** Puts requests into review, as the engine does with manual moderation. */
 async function submit() {
-  await moveDueSenders(cabinet.sql, 'manual', () => null, new Date())
-  await moveDueTemplates(cabinet.sql, 'manual', new Date())
+  await advanceDueSenders(cabinet.sql, 'manual', () => null, new Date())
+  await advanceDueTemplates(cabinet.sql, 'manual', new Date())
 }
 
 async function signedIn(login: string, path: string) {

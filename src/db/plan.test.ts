@@ -11,7 +11,7 @@ import { hasTooManyLanes, lanesInTurn, queuesWithWork } from '../domain/lanes/la
 import { acceptedMessages, pageOfMessages } from '../domain/messages/messages.ts'
 import { loadNumbering } from '../domain/numbering/numbering.ts'
 import { createTokenReader } from '../domain/partners/partners.ts'
-import { moveDueSenders } from '../domain/senders/moderation.ts'
+import { advanceDueSenders } from '../domain/senders/moderation.ts'
 import { requireSenderOf } from '../domain/senders/senders.ts'
 import { useDatabase } from '../testing/database.ts'
 import { aCompany, anApprovedSender, aPartner, numberOf, type TestPartner } from '../testing/factories.ts'
@@ -208,7 +208,7 @@ describe.each(planModes)('%s', mode => {
     'names that are due are found without reading the others (%s)',
     async moderation => {
       const now = new Date('2000-01-01T00:00:00Z')
-      const reads = await readsOf(sql => moveDueSenders(sql, moderation, () => null, now), /union all/)
+      const reads = await readsOf(sql => advanceDueSenders(sql, moderation, () => null, now), /union all/)
       expect(indexes(reads)).toEqual(['senders_in_review', 'senders_to_close'])
       expect(reads.reduce((sum, read) => sum + read.rows, 0)).toBeLessThan(50)
     },

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Pool } from '../db/sql.ts'
-import type { Moderation } from '../domain/senders/moderation.ts'
+import type { Moderation } from '../domain/review/review.ts'
 import type { CallbackSettings } from './callbacks/sender.ts'
 import type { Connect } from './gateways/gateways.ts'
 

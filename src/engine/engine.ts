@@ -12,9 +12,9 @@ import { returnStrandedLeases } from '../domain/leases/leases.ts'
 import { chargeDueFees } from '../domain/ledger/fees.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
-import { moveDueSenders } from '../domain/senders/moderation.ts'
+import { advanceDueSenders } from '../domain/senders/moderation.ts'
 import { endStopped } from '../domain/stopping/stopping.ts'
-import { moveDueTemplates } from '../domain/templates/moderation.ts'
+import { advanceDueTemplates } from '../domain/templates/moderation.ts'
 import { CodeBox } from '../domain/verifications/code-box.ts'
 import { CallbackSender } from './callbacks/sender.ts'
 import type { EngineContext, EngineOptions } from './context.ts'
@@ -128,9 +128,9 @@ function startJobs({ context, worker, databaseClock, vitals, recorder, feeds, ga
 /** Moves the reviews of senders and templates that are due on to their next status. */
 async function moveDueReviews({ sql, log, moderation, clock }: EngineContext): Promise<void> {
   const leftToStaff = moderation === 'auto' ? await ownedNames(sql) : []
-  const senders = await moveDueSenders(sql, moderation, await senderFeeTable(sql), clock(), leftToStaff)
+  const senders = await advanceDueSenders(sql, moderation, await senderFeeTable(sql), clock(), leftToStaff)
   if (senders > 0) log.info({ moves: senders }, 'senders.moved')
-  const templates = await moveDueTemplates(sql, moderation, clock())
+  const templates = await advanceDueTemplates(sql, moderation, clock())
   if (templates > 0) log.info({ moves: templates }, 'templates.moved')
 }
 

@@ -5,13 +5,8 @@ import { invalid } from '../base/errors.ts'
 import { moneyToNumber } from '../base/money.ts'
 import { readTimestamp } from '../base/timestamp.ts'
 import { brands } from '../domain/numbering/brand.ts'
-import {
-  commonTypes,
-  type NewSender,
-  reviewStatuses,
-  type Sender,
-  type SenderChange,
-} from '../domain/senders/sender.ts'
+import { reviewStatuses } from '../domain/review/review.ts'
+import { commonTypes, type NewSender, type Sender, type SenderChange } from '../domain/senders/sender.ts'
 import { Answer, DateTime, Id, Nullable, OneOf } from './schemas.ts'
 
 /** The form of sender names in both APIs. */

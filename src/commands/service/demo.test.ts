@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { readDocument } from '../../domain/documents/documents.ts'
 import { signIn } from '../../domain/people/sign-in.ts'
-import { moveDueSenders } from '../../domain/senders/moderation.ts'
-import { waitingSenders } from '../../domain/senders/review.ts'
+import { advanceDueSenders } from '../../domain/senders/moderation.ts'
 import { requireSenderRequest } from '../../domain/senders/senders.ts'
-import { moveDueTemplates } from '../../domain/templates/moderation.ts'
+import { waitingSenders } from '../../domain/senders/waiting.ts'
+import { advanceDueTemplates } from '../../domain/templates/moderation.ts'
 import { waitingTemplates } from '../../domain/templates/templates.ts'
 import { aPerson, ofCompany, PASSWORD } from '../../testing/cabinet.ts'
 import { useDatabase } from '../../testing/database.ts'
@@ -69,8 +69,8 @@ describe('the people of the demo', () => {
 
 test('two requests of the demo wait for staff, although moderation is automatic and it is started more than once', async () => {
   for (const password of ['the first password', 'the second password']) await makeDemo(db.sql, password, now)
-  await moveDueSenders(db.sql, 'auto', () => null, now)
-  await moveDueTemplates(db.sql, 'auto', now)
+  await advanceDueSenders(db.sql, 'auto', () => null, now)
+  await advanceDueTemplates(db.sql, 'auto', now)
   const senders = await waitingSenders(db.sql, 10)
   expect(senders).toMatchObject([{ senderName: 'ROMASHKI', companyName: 'Лавка у моста' }])
   expect(await waitingTemplates(db.sql, 10)).toMatchObject([{ companyName: 'Ромашка', senderName: null }])

@@ -5,7 +5,7 @@ import { aCompany, aPartner, aSender } from '../../testing/factories.ts'
 import { billingZone } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { senderFeeTable } from '../pricing/pricing.ts'
-import { approveSender, denySender, moveDueSenders } from '../senders/moderation.ts'
+import { advanceDueSenders, approveSender, denySender } from '../senders/moderation.ts'
 import { updateSender } from '../senders/senders.ts'
 import { chargeDueFees } from './fees.ts'
 
@@ -97,7 +97,7 @@ test('a name whose last day was in the month before owes nothing, however late t
 
   const late = new Date('2026-08-05T12:00:00Z')
   await charge(late)
-  await moveDueSenders(db.sql, 'manual', () => null, late)
+  await advanceDueSenders(db.sql, 'manual', () => null, late)
   await charge(late)
 
   expect(await feesOf(companyId)).toEqual([['2026-07', FEE]])

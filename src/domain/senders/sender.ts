@@ -2,6 +2,8 @@ import type { ClientChannel } from '../../base/channel-types.ts'
 import { invalidField } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Brand } from '../numbering/brand.ts'
+import { beforeApproval, beforeDecision, ChangeableFields, untilTheEnd } from '../review/changeable-fields.ts'
+import type { ReviewStatus } from '../review/review.ts'
 
 export const commonTypes = [
   'PROMO',
@@ -10,20 +12,8 @@ export const commonTypes = [
   'INTERNATIONAL_VERIFY',
   'INTERNATIONAL_COMMON',
 ] as const
-export const reviewStatuses = [
-  'DRAFT',
-  'PRE_REVIEW',
-  'INTERNAL_REVIEW',
-  'EXTERNAL_REVIEW',
-  'AWAITING',
-  'APPROVED',
-  'REJECTED',
-  'DENIED',
-  'CLOSED',
-] as const
 
 export type CommonType = (typeof commonTypes)[number]
-export type ReviewStatus = (typeof reviewStatuses)[number]
 
 export type Sender = {
   senderId: number
@@ -65,38 +55,14 @@ export type SenderChange = Partial<Pick<Sender, 'senderName' | 'commonType' | 'v
   documentIds?: string[]
 }
 
-/** Who changed the state: automatic moderation and time, staff, or the side that requested it. */
-export type Mover = 'clock' | 'staff' | 'partner' | 'company'
-
-/** One change of the state. */
-export type Move = { from: ReviewStatus; to: ReviewStatus; by: Mover; comment: string | null; movedAt: Date }
-
-/** The states a name passes under review, in order; staff or automatic moderation take it from each to the next. */
-export const reviewStates = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING'] as const
-
-/** The states in which staff decide. A DRAFT is submitted by the engine, AWAITING waits for its first day. */
-export const waitingStates = ['PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW'] as const
-
-/** In which states a field may still be changed. */
-const changeableIn: Record<keyof SenderChange, readonly ReviewStatus[]> = {
-  senderName: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'],
-  commonType: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'],
-  validFrom: [...reviewStates, 'REJECTED'],
-  validTo: [...reviewStates, 'REJECTED', 'APPROVED'],
-  description: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'],
-  documentIds: [...reviewStates, 'REJECTED', 'APPROVED'],
-}
-
-export function refuseForbiddenChange(sender: Sender, change: SenderChange) {
-  for (const field of Object.keys(changeableIn) as (keyof SenderChange)[]) {
-    if (change[field] !== undefined && !changeableIn[field].includes(sender.status)) {
-      throw invalidField(field, `cannot be changed while the sender is ${sender.status}`)
-    }
-  }
-}
-
-export const changeableFields = ({ status }: Pick<Sender, 'status'>) =>
-  (Object.keys(changeableIn) as (keyof SenderChange)[]).filter(field => changeableIn[field].includes(status))
+export const changeableFields = new ChangeableFields<keyof SenderChange>('sender', [
+  ['senderName', beforeDecision],
+  ['commonType', beforeDecision],
+  ['validFrom', beforeApproval],
+  ['validTo', untilTheEnd],
+  ['description', beforeDecision],
+  ['documentIds', untilTheEnd],
+])
 
 /** A name of spaces alone would show as none. */
 const SMS_NAME = /^(?! +$)[A-Za-z0-9 !"#$%&'()*+,\-./:;<=>?@_]{1,11}$/

@@ -6,17 +6,10 @@ import { aGateway } from '../../testing/engines.ts'
 import { aCompany, aPartner, aSender } from '../../testing/factories.ts'
 import { ownedNames } from '../gateways/name-owners.ts'
 import type { Brand } from '../numbering/brand.ts'
-import { approveSender, denySender, type FeeOf, moveDueSenders, rejectSender } from './moderation.ts'
-import {
-  type NewSender,
-  type ReviewStatus,
-  reviewStates,
-  reviewStatuses,
-  type Sender,
-  type SenderChange,
-} from './sender.ts'
-import { requireSender, updateSender } from './senders.ts'
-import { selectMoves } from './store.ts'
+import { openStatuses, type ReviewStatus, reviewStatuses } from '../review/review.ts'
+import { advanceDueSenders, approveSender, denySender, type FeeOf, rejectSender } from './moderation.ts'
+import type { NewSender, Sender, SenderChange } from './sender.ts'
+import { requireSender, reviewChangesOfSender, updateSender } from './senders.ts'
 
 const db = useDatabase()
 
@@ -44,9 +37,12 @@ async function aSenderIn(status: ReviewStatus, given: Partial<NewSender> & { val
 
 const read = ({ senderId }: Pick<Sender, 'senderId'>) => requireSender(db.sql, companyId, senderId)
 const statusOf = async (sender: Sender) => (await read(sender)).status
-const movesOf = async (sender: Sender) =>
-  (await selectMoves(db.sql, companyId, sender.senderId)).map(({ from, to, by }) => `${from} > ${to} by ${by}`)
-const tick = (moderation: 'auto' | 'manual', at = now, feeOf = noFee) => moveDueSenders(db.sql, moderation, feeOf, at)
+const changesOf = async (sender: Sender) =>
+  (await reviewChangesOfSender(db.sql, companyId, sender.senderId)).map(
+    ({ from, to, by }) => `${from} > ${to} by ${by}`,
+  )
+const tick = (moderation: 'auto' | 'manual', at = now, feeOf = noFee) =>
+  advanceDueSenders(db.sql, moderation, feeOf, at)
 
 const others = (...states: readonly ReviewStatus[]) => reviewStatuses.filter(status => !states.includes(status))
 
@@ -56,7 +52,7 @@ describe('manual moderation', () => {
     expect(sender.status).toBe('DRAFT')
     expect(await tick('manual')).toBe(1)
     expect(await tick('manual')).toBe(0)
-    expect(await movesOf(sender)).toEqual(['DRAFT > PRE_REVIEW by clock'])
+    expect(await changesOf(sender)).toEqual(['DRAFT > PRE_REVIEW by clock'])
     expect(await statusOf(sender)).toBe('PRE_REVIEW')
   })
 
@@ -76,19 +72,19 @@ describe('automatic moderation', () => {
     'AWAITING > APPROVED by clock',
   ]
 
-  test.each(reviewStates.map((status, i) => [status, review.slice(i)] as const))(
+  test.each(openStatuses.map((status, i) => [status, review.slice(i)] as const))(
     'a name that is %s is approved in one tick, and every move is kept',
     async (status, moves) => {
       const sender = await aSenderIn(status)
       expect(await tick('auto')).toBe(moves.length)
       expect(await statusOf(sender)).toBe('APPROVED')
-      expect(await movesOf(sender)).toEqual(moves)
-      const kept = await selectMoves(db.sql, companyId, sender.senderId)
-      expect(kept.map(move => move.movedAt)).toEqual(moves.map(() => now))
+      expect(await changesOf(sender)).toEqual(moves)
+      const kept = await reviewChangesOfSender(db.sql, companyId, sender.senderId)
+      expect(kept.map(change => change.changedAt)).toEqual(moves.map(() => now))
     },
   )
 
-  test.each(others(...reviewStates))('%s stays what it is', async status => {
+  test.each(others(...openStatuses))('%s stays what it is', async status => {
     const sender = await aSenderIn(status)
     expect(await tick('auto')).toBe(0)
     expect(await statusOf(sender)).toBe(status)
@@ -111,7 +107,7 @@ describe('automatic moderation', () => {
       await aSender(db.sql, companyId, { channelType: 'TELEGRAM', senderName: '@shop_bot' }),
     ]
     const free = await aSender(db.sql, companyId, { channelType: 'TELEGRAM', senderName: 'free_bot' })
-    await moveDueSenders(db.sql, 'auto', noFee, now, await ownedNames(db.sql))
+    await advanceDueSenders(db.sql, 'auto', noFee, now, await ownedNames(db.sql))
     expect(await Promise.all([...theirs, free].map(statusOf))).toEqual(['DRAFT', 'DRAFT', 'APPROVED'])
     await approveSender(db.sql, theirs[0]!.senderId, noFee, inDays(100_000))
     expect(await statusOf(theirs[0]!)).toBe('APPROVED')
@@ -124,7 +120,7 @@ describe('moves by date', () => {
     const sender = await aSenderIn('AWAITING', { validFrom: inDays(1) })
     expect(await tick(moderation)).toBe(0)
     expect(await tick(moderation, inDays(1))).toBe(1)
-    expect(await movesOf(sender)).toEqual(['AWAITING > APPROVED by clock'])
+    expect(await changesOf(sender)).toEqual(['AWAITING > APPROVED by clock'])
   })
 
   test.each([
@@ -136,12 +132,12 @@ describe('moves by date', () => {
     const sender = await aSenderIn(status, { validFrom: inDays(5), validTo: inDays(5) })
     expect(await tick(moderation, new Date(inDays(5).getTime() - 1))).toBe(0)
     expect(await tick(moderation, inDays(5))).toBe(1)
-    expect(await movesOf(sender)).toEqual([`${status} > CLOSED by clock`])
+    expect(await changesOf(sender)).toEqual([`${status} > CLOSED by clock`])
     expect(await tick(moderation, inDays(50))).toBe(0)
   })
 
   test('nothing else is closed by its date', async () => {
-    for (const status of others(...reviewStates, 'APPROVED')) await aSenderIn(status, { validTo: inDays(-1) })
+    for (const status of others(...openStatuses, 'APPROVED')) await aSenderIn(status, { validTo: inDays(-1) })
     expect(await tick('auto')).toBe(0)
   })
 
@@ -157,11 +153,11 @@ describe('moves by date', () => {
 describe('staff', () => {
   const APPROVAL = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING', 'APPROVED'] as const
 
-  test.each(reviewStates)('approve a name that is %s: what is left of the review is passed', async status => {
+  test.each(openStatuses)('approve a name that is %s: what is left of the review is passed', async status => {
     const sender = await aSenderIn(status)
     expect((await approveSender(db.sql, sender.senderId, noFee, now)).status).toBe('APPROVED')
     const path = APPROVAL.slice(APPROVAL.indexOf(status))
-    expect(await movesOf(sender)).toEqual(path.slice(1).map((to, i) => `${path[i]} > ${to} by staff`))
+    expect(await changesOf(sender)).toEqual(path.slice(1).map((to, i) => `${path[i]} > ${to} by staff`))
   })
 
   test('approve a name before its first day: it waits', async () => {
@@ -173,8 +169,8 @@ describe('staff', () => {
     const sender = await aSenderIn(status)
     const rejected = await rejectSender(db.sql, sender.senderId, 'Needs a trade mark', now)
     expect(rejected).toMatchObject({ status: 'REJECTED', managerComment: 'Needs a trade mark', rejectedAt: now })
-    const [move] = await selectMoves(db.sql, companyId, sender.senderId)
-    expect(move).toEqual({ from: status, to: 'REJECTED', by: 'staff', comment: 'Needs a trade mark', movedAt: now })
+    const [change] = await reviewChangesOfSender(db.sql, companyId, sender.senderId)
+    expect(change).toEqual({ from: status, to: 'REJECTED', by: 'staff', comment: 'Needs a trade mark', changedAt: now })
     expect(await tick('auto')).toBe(0)
   })
 
@@ -188,7 +184,7 @@ describe('staff', () => {
   })
 
   test.each([
-    ['approve', others(...reviewStates), (id: number) => approveSender(db.sql, id, noFee, now)],
+    ['approve', others(...openStatuses), (id: number) => approveSender(db.sql, id, noFee, now)],
     [
       'reject',
       others('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW'),
@@ -201,7 +197,7 @@ describe('staff', () => {
       const refusal = await decide(sender.senderId).catch(error => error)
       expect(refusal).toMatchObject({ kind: 'invalid' })
       expect(refusal.message).toMatch(new RegExp(`^Sender ${sender.senderId} is ${status} and cannot be \\w+$`))
-      expect(await movesOf(sender)).toEqual([])
+      expect(await changesOf(sender)).toEqual([])
       expect(await read(sender)).toEqual(sender)
     }
   })
@@ -235,7 +231,7 @@ describe('a change', () => {
     await rejectSender(db.sql, sender.senderId, 'Too short', now)
     const changed = await updateSender(db.sql, sender, { senderName: 'ROMASHKA2' }, now)
     expect(changed).toMatchObject({ status: 'PRE_REVIEW', senderName: 'ROMASHKA2', rejectedAt: null })
-    expect((await movesOf(sender)).at(-1)).toBe('REJECTED > PRE_REVIEW by partner')
+    expect((await changesOf(sender)).at(-1)).toBe('REJECTED > PRE_REVIEW by partner')
   })
 
   test('that is refused does not', async () => {
@@ -246,7 +242,7 @@ describe('a change', () => {
   })
 
   const early = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'] as const
-  const untilApproved = [...reviewStates, 'REJECTED'] as const
+  const untilApproved = [...openStatuses, 'REJECTED'] as const
   const untilTheEnd = [...untilApproved, 'APPROVED'] as const
 
   test.each([
@@ -306,7 +302,7 @@ describe('at once', () => {
     const late = await tick('auto')
     for (const sender of senders) {
       expect(await statusOf(sender)).toBe('APPROVED')
-      expect(await movesOf(sender)).toHaveLength(5)
+      expect(await changesOf(sender)).toHaveLength(5)
     }
     expect([...moves, late].reduce((sum, count) => sum + count, 0)).toBe(30 * 5)
   })

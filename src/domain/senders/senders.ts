@@ -2,13 +2,14 @@ import { invalidField, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireDocuments } from '../documents/documents.ts'
 import type { Partner } from '../partners/partner.ts'
+import type { ReviewActor, ReviewChange } from '../review/review.ts'
+import { selectReviewChanges } from '../review/statements.ts'
+import { refuseOldVersion } from '../review/version.ts'
 import {
-  type Move,
-  type Mover,
+  changeableFields,
   type NewSender,
   refuseBadDates,
   refuseBadName,
-  refuseForbiddenChange,
   type Sender,
   type SenderChange,
   type SenderRequest,
@@ -104,8 +105,7 @@ export async function requireUnchanged(
 ): Promise<SenderRequest> {
   await store.selectSenderForUpdate(sql, companyId, senderId)
   const sender = await requireSenderRequest(sql, companyId, senderId)
-  if (versionOf(sender) !== version)
-    throw invalidField('version', `the sender name was changed, it is ${sender.status} now`)
+  refuseOldVersion('sender name', { read: version, current: versionOf(sender), status: sender.status })
   return sender
 }
 
@@ -116,9 +116,9 @@ export async function companyOfSender(sql: Sql, senderId: number): Promise<numbe
   return owner.companyId
 }
 
-/** The latest changes of the state, the oldest first. */
-export const movesOfSender = (sql: Sql, companyId: number, senderId: number): Promise<Move[]> =>
-  store.selectMoves(sql, companyId, senderId)
+/** The latest changes of the review status, the oldest first. */
+export const reviewChangesOfSender = (sql: Sql, companyId: number, senderId: number): Promise<ReviewChange[]> =>
+  selectReviewChanges(sql, store.reviewed, companyId, senderId)
 
 /** A sender of this partner. Someone else's is as unknown as one that does not exist. */
 export async function requireSenderOf(sql: Sql, partner: Partner, senderId: number): Promise<Sender> {
@@ -139,13 +139,13 @@ export async function updateSender(
   { companyId, senderId }: Pick<Sender, 'companyId' | 'senderId'>,
   change: SenderChange,
   now: Date,
-  by: Mover = 'partner',
+  by: ReviewActor = 'partner',
 ) {
   return pool.begin(async sql => {
     const [sender] = await store.selectSenderForUpdate(sql, companyId, senderId)
     if (!sender) throw notFound('Sender')
 
-    refuseForbiddenChange(sender, change)
+    changeableFields.refuseOthers(sender.status, change)
     if (change.senderName !== undefined) refuseBadName(change.senderName, sender.channelType, sender.brand)
     if (change.validFrom || change.validTo) {
       refuseBadDates(
@@ -156,13 +156,12 @@ export async function updateSender(
     await requireDocuments(sql, companyId, change.documentIds ?? [])
 
     await store.updateSender(sql, sender, change)
-    if (sender.status === 'REJECTED') await resubmit(sql, sender, by, now)
+    if (sender.status === 'REJECTED') {
+      await store.changeStatus(sql, sender, { from: 'REJECTED', to: 'PRE_REVIEW', by, at: now })
+    }
     return requireSender(sql, companyId, senderId)
   })
 }
-
-const resubmit = (sql: Sql, { companyId, senderId }: Sender, by: Mover, now: Date) =>
-  store.moveSender(sql, { companyId, senderId, from: 'REJECTED', to: 'PRE_REVIEW', by, now })
 
 export async function suspendSender(
   sql: Sql,

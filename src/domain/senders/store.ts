@@ -1,6 +1,20 @@
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
-import type { Mover, NewSender, Move as PastMove, ReviewStatus, Sender, SenderChange, SenderRequest } from './sender.ts'
+import type { ReviewStatus } from '../review/review.ts'
+import {
+  type DueRows,
+  hasDates,
+  joinSubmission,
+  type NewReviewChange,
+  newStatus,
+  type ReviewedTable,
+  selectDueRows,
+  valuesOfChange,
+  waits,
+} from '../review/statements.ts'
+import type { NewSender, Sender, SenderChange, SenderRequest } from './sender.ts'
+
+export const reviewed: ReviewedTable = { rows: 'senders', idColumn: 'sender_id', changes: 'sender_moves' }
 
 const columns = (sql: Sql) => sql`
   s.sender_id, s.company_id, s.sender_name,
@@ -176,80 +190,45 @@ export function updateRate(sql: Sql, senderId: number, partsPerSecond: number | 
     returning s.company_id`
 }
 
-export type Move = {
-  companyId: number
-  senderId: number
-  from: ReviewStatus
-  to: ReviewStatus
-  by: Mover
-  comment?: string | undefined
+export type SenderStatusChange = NewReviewChange & {
+  /** The fee from now on. Undefined leaves the fee. */
   fee?: Money | null
-  /** What the move was decided on, where the row is not locked. */
+  /** The values that the change was decided on, for a row that is not locked. */
   seen?: Pick<Sender, 'commonType' | 'validFrom' | 'validTo'>
-  now: Date
 }
 
-/** Moves a name, once: only from the state it was seen in, and as it was seen. The move itself is kept as a row. */
-export function moveSender(sql: Sql, move: Move) {
+/** Changes the status of a sender that still has the expected status and values, and stores the change. */
+export function changeStatus(
+  sql: Sql,
+  { companyId, senderId }: Pick<Sender, 'companyId' | 'senderId'>,
+  change: SenderStatusChange,
+) {
+  const { from, fee, seen } = change
   return sql`
-    with moved as (
+    with changed as (
       update senders set
-        status = ${move.to},
-        fee = ${move.fee === undefined ? sql`fee` : move.fee === null ? null : sql.typed.money(move.fee)},
-        manager_comment = ${commentAfter(sql, move)},
-        rejected_at = ${move.to === 'REJECTED' ? move.now : null}
-      where company_id = ${move.companyId} and sender_id = ${move.senderId} and status = ${move.from}
-        ${move.seen ? unchanged(sql, move.seen) : sql``}
+        ${newStatus(sql, change)},
+        fee = ${fee === undefined ? sql`fee` : fee === null ? null : sql.typed.money(fee)}
+      where company_id = ${companyId} and sender_id = ${senderId} and status = ${from}
+        ${seen ? sql`and common_type = ${seen.commonType} and ${hasDates(sql, seen)}` : sql``}
       returning company_id, sender_id)
     insert into sender_moves (company_id, sender_id, from_status, to_status, moved_by, comment, moved_at)
-    select company_id, sender_id, ${move.from}, ${move.to}, ${move.by}, ${move.comment ?? null}, ${move.now} from moved`
+    select company_id, sender_id, ${valuesOfChange(sql, change)} from changed`
 }
 
-/**
- * What was said of an earlier rejection ends where the review ends well: every name passes AWAITING on its way to
- * APPROVED, and what staff say with their yes stays while its first day is waited for.
- */
-const commentAfter = (sql: Sql, { to, comment }: Move) =>
-  to === 'AWAITING' ? sql`${comment ?? null}::text` : sql`coalesce(${comment ?? null}, manager_comment)`
+export type DueSender = Pick<
+  Sender,
+  'companyId' | 'senderId' | 'status' | 'validFrom' | 'validTo' | 'commonType' | 'brand'
+>
 
-const unchanged = (sql: Sql, seen: NonNullable<Move['seen']>) => sql`
-  and common_type = ${seen.commonType} and date_trunc('milliseconds', valid_from) = ${seen.validFrom}
-  and date_trunc('milliseconds', valid_to) is not distinct from ${seen.validTo}::timestamptz`
-
-export type Due = Pick<Sender, 'companyId' | 'senderId' | 'status' | 'validFrom' | 'validTo' | 'commonType' | 'brand'>
-
-/**
- * Names that the clock, or automatic moderation, has to move now. Those in `leftToStaff` (`CHANNEL name`), and those
- * that were submitted to staff, stay under review.
- */
-export function selectDue(sql: Sql, movable: ReviewStatus[], leftToStaff: string[], now: Date, limit: number) {
-  return sql<Due[]>`
-    select company_id, sender_id, status, valid_from, valid_to,
-      common_type, brand
-    from senders
-    where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING')
-      and status = any(${movable}::text[]::review_status[]) and (status <> 'AWAITING' or valid_from <= ${now})
-      and (status = 'AWAITING' or channel_type || ' ' || regexp_replace(sender_name, '^@', '') <> all(${leftToStaff}::text[]))
-      and (status = 'AWAITING' or not exists (
-        select from sender_moves m
-        where m.company_id = senders.company_id and m.sender_id = senders.sender_id
-          and m.to_status = 'PRE_REVIEW' and m.moved_by = 'staff'))
-    union all
-    select company_id, sender_id, status, valid_from, valid_to, common_type, brand
-    from senders
-    where status in ('AWAITING', 'APPROVED') and valid_to <= ${now}
-    limit ${limit}`
-}
-
-/** Far more changes than a review has. */
-const MOST_MOVES = 100
-
-export const selectMoves = (sql: Sql, companyId: number, senderId: number) => sql<PastMove[]>`
-  select "from", "to", "by", comment, moved_at from (
-    select move_id, from_status as "from", to_status as "to", moved_by as "by", comment, moved_at
-    from sender_moves where company_id = ${companyId} and sender_id = ${senderId}
-    order by move_id desc limit ${MOST_MOVES}) latest
-  order by move_id`
+/** `leftToStaff`: names, as `CHANNEL name`, that staff decide on in any case. */
+export const selectDue = (sql: Sql, due: Omit<DueRows, 'except'>, leftToStaff: string[]) =>
+  selectDueRows<DueSender>(
+    sql,
+    reviewed,
+    sql`company_id, sender_id, status, valid_from, valid_to, common_type, brand`,
+    { ...due, except: sql`channel_type || ' ' || regexp_replace(sender_name, '^@', '') = any(${leftToStaff}::text[])` },
+  )
 
 export function selectAllSenders(sql: Sql, companyId: number | undefined) {
   return sql<Sender[]>`
@@ -258,13 +237,13 @@ export function selectAllSenders(sql: Sql, companyId: number | undefined) {
     order by s.status >= 'APPROVED', s.sender_id`
 }
 
-/** A name that waits for staff, and since when: since it was last submitted. */
+/** A name that waits for staff. It waits since its last submission. */
 export type WaitingSender = Pick<Sender, 'senderId' | 'companyId' | 'senderName' | 'channelType' | 'brand'> & {
   companyName: string
   waitingSince: Date
 }
 
-/** Read from the index of reviews, which holds nothing else. The oldest first. */
+/** The oldest first. */
 export function selectWaiting(sql: Sql, limit: number) {
   return sql<WaitingSender[]>`
     select s.sender_id, s.company_id, c.name as company_name,
@@ -272,16 +251,10 @@ export function selectWaiting(sql: Sql, limit: number) {
       coalesce(submitted.at, s.created_at) as waiting_since
     from senders s
     join companies c using (company_id)
-    left join lateral (
-      select max(m.moved_at) as at from sender_moves m
-      where m.company_id = s.company_id and m.sender_id = s.sender_id and m.to_status = 'PRE_REVIEW') submitted on true
-    where s.status in ('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW')
+    ${joinSubmission(sql, reviewed, sql`s`)}
+    where ${waits(sql, sql`s`)}
     order by waiting_since, s.sender_id limit ${limit}`
 }
-
-export const countWaiting = (sql: Sql) =>
-  sql<{ waiting: number }[]>`
-    select count(*)::int as waiting from senders where status in ('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW')`
 
 /** As the index `senders_by_plain_name` writes a name: without signs, in small letters. */
 const plainName = (sql: Sql, name: ReturnType<Sql>) =>

@@ -1,12 +1,8 @@
-import { createHash } from 'node:crypto'
+import { versionOfValues } from '../review/version.ts'
 import type { SenderRequest } from './sender.ts'
 
-/**
- * Changes whenever something changes that a person decides or edits by. A form gives back the version that it was filled
- * from, so that nobody decides about, or overwrites, what they have not seen.
- */
 export const versionOf = (sender: SenderRequest): string =>
-  digestOf([
+  versionOfValues([
     sender.status,
     sender.senderName,
     sender.commonType,
@@ -17,6 +13,3 @@ export const versionOf = (sender: SenderRequest): string =>
     sender.managerComment,
     sender.suspended,
   ])
-
-export const digestOf = (values: unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22)

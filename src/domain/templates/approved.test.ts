@@ -4,7 +4,7 @@ import { useDatabase } from '../../testing/database.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
 import { approvedTemplates, currentTemplates, refuseChangedTemplates, TemplatesChanged } from './approved.ts'
 import { fitTemplate } from './matching.ts'
-import { approveTemplate, denyTemplate, moveDueTemplates } from './moderation.ts'
+import { advanceDueTemplates, approveTemplate, denyTemplate } from './moderation.ts'
 import type { NewTemplate } from './template.ts'
 import { changeTemplate, createTemplate } from './templates.ts'
 
@@ -49,7 +49,7 @@ describe('the approved templates of a company', () => {
 
   async function anApproved(given: Partial<NewTemplate> = {}, of = companyId) {
     const template = await db.sql.begin(tx => createTemplate(tx, of, aTemplate(given), now))
-    await moveDueTemplates(db.sql, 'auto', now)
+    await advanceDueTemplates(db.sql, 'auto', now)
     return template
   }
 
@@ -97,7 +97,7 @@ describe('the approved templates of a company', () => {
 
     await changeTemplate(db.sql, draft, { validTo: inMs(DAY_MS) }, now)
     expect(await versionNow()).toBe(before + 2)
-    await moveDueTemplates(db.sql, 'auto', inMs(DAY_MS)) // closes it
+    await advanceDueTemplates(db.sql, 'auto', inMs(DAY_MS)) // closes it
     expect([await versionNow(), await idsNow()]).toEqual([before + 3, []])
 
     const other = await anApproved()

@@ -1,85 +1,31 @@
-import { invalid, notFound } from '../../base/errors.ts'
+import { notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
-import type { Moderation } from '../senders/moderation.ts'
-import { type Mover, reviewStates, waitingStates } from '../senders/sender.ts'
+import { advanceRows, approve, deny, MOST_ROWS_OF_A_RUN, type ReviewedSlice, reject } from '../review/decisions.ts'
+import { type Moderation, statusesOfEngine } from '../review/review.ts'
 import * as store from './store.ts'
-import type { Template, TemplateStatus } from './template.ts'
-
-/** A batch is small enough to be one short transaction a template, and the next tick takes the rest. */
-const BATCH = 500
+import type { Template } from './template.ts'
+import { companyOfTemplate, requireTemplate } from './templates.ts'
 
 /**
- * Moves every template that is due, as sender names are moved: a draft is submitted, automatic moderation passes what is
- * under review, and the clock approves and closes. Each move is conditional on the state it started from, so any
- * number of processes may do this at once. Returns how many moves were made.
+ * Changes the status of every template that is due. The engine submits drafts, passes the review where moderation is
+ * automatic, approves templates on their first day and closes them on their last. Returns the number of changes.
  */
-export async function moveDueTemplates(sql: Sql, moderation: Moderation, now: Date): Promise<number> {
-  const movable: TemplateStatus[] = moderation === 'auto' ? [...reviewStates] : ['DRAFT', 'AWAITING']
-  let moves = 0
-  for (const template of await store.selectDue(sql, movable, now, BATCH)) {
-    moves += await walk(sql, template, stepsOf(template, moderation, now), { by: 'clock', now })
-  }
-  return moves
+export async function advanceDueTemplates(sql: Sql, moderation: Moderation, now: Date): Promise<number> {
+  const due = { statuses: statusesOfEngine(moderation), now, limit: MOST_ROWS_OF_A_RUN }
+  return advanceRows(sql, templates, await store.selectDue(sql, due), moderation, now)
 }
 
-function stepsOf(template: store.Due, moderation: Moderation, now: Date): TemplateStatus[] {
-  if (template.validTo && template.validTo <= now && isOneOf(template.status, ['AWAITING', 'APPROVED']))
-    return ['CLOSED']
-  if (moderation === 'manual' && template.status === 'DRAFT') return ['PRE_REVIEW']
-  return stepsToApproval(template, now)
+/** Submits a draft to staff. They decide on it even where moderation is automatic. */
+export async function submitToStaff(sql: Sql, template: Template, now: Date): Promise<void> {
+  await store.changeStatus(sql, template, { from: 'DRAFT', to: 'PRE_REVIEW', by: 'staff', at: now })
 }
 
-/** The remaining states of the review, up to AWAITING, and APPROVED once its first day has come. */
-function stepsToApproval(template: Pick<Template, 'status' | 'validFrom'>, now: Date): TemplateStatus[] {
-  const place = reviewStates.indexOf(template.status as (typeof reviewStates)[number])
-  const steps: TemplateStatus[] = reviewStates.slice(place + 1)
-  return template.validFrom <= now ? [...steps, 'APPROVED'] : steps
-}
-
-type Word = { by: Mover; comment?: string | undefined; now: Date }
-
-/** Takes a template through states, one after the other; a comment goes with the last of them. */
-async function walk(sql: Sql, template: store.Due, steps: TemplateStatus[], { by, comment, now }: Word) {
-  const { companyId, templateId } = template
-  let from = template.status
-  let moves = 0
-  for (const to of steps) {
-    const { count } = await store.moveTemplate(sql, {
-      companyId,
-      templateId,
-      from,
-      to,
-      by,
-      comment: to === steps.at(-1) ? comment : undefined,
-      seen: template,
-      now,
-    })
-    if (count === 0) break // someone else moved or changed it meanwhile
-    from = to
-    moves += 1
-  }
-  return moves
-}
-
-/** Submits a draft to staff: they decide on it also where moderation is automatic. */
-export async function submitToStaff(sql: Sql, { companyId, templateId }: Template, now: Date): Promise<void> {
-  await store.moveTemplate(sql, { companyId, templateId, from: 'DRAFT', to: 'PRE_REVIEW', by: 'staff', now })
-}
-
-/** Staff say yes, and record the operator's yes: what is left of the review is passed. */
 export function approveTemplate(pool: Pool, templateId: number, now: Date, comment?: string): Promise<Template> {
-  return decide(pool, templateId, async (sql, template) => {
-    if (!isOneOf(template.status, reviewStates)) throw wrongState(template, 'approved')
-    await walk(sql, template, stepsToApproval(template, now), { by: 'staff', comment, now })
-  })
+  return pool.begin(sql => approve(sql, templates, templateId, { comment, now }))
 }
 
-/** What is still being written, or has passed, is not under review. */
 export function rejectTemplate(pool: Pool, templateId: number, comment: string, now: Date): Promise<Template> {
-  return decide(pool, templateId, async (sql, template) => {
-    if (!isOneOf(template.status, waitingStates)) throw wrongState(template, 'rejected')
-    await store.moveTemplate(sql, { ...template, from: template.status, to: 'REJECTED', by: 'staff', comment, now })
-  })
+  return pool.begin(sql => reject(sql, templates, templateId, { comment, now }))
 }
 
 export function denyTemplate(
@@ -88,26 +34,22 @@ export function denyTemplate(
   comment: string | undefined,
   now: Date,
 ): Promise<Template> {
-  return decide(pool, templateId, async (sql, template) => {
-    if (isOneOf(template.status, ['CLOSED', 'DENIED'])) throw wrongState(template, 'denied')
-    await store.moveTemplate(sql, { ...template, from: template.status, to: 'DENIED', by: 'staff', comment, now })
-  })
+  return pool.begin(sql => deny(sql, templates, templateId, { comment, now }))
 }
 
-type Decision = (sql: Transaction, template: Template) => Promise<void>
-
-function decide(pool: Pool, templateId: number, decision: Decision): Promise<Template> {
-  return pool.begin(async sql => {
-    const [owner] = await store.selectCompanyOf(sql, templateId)
-    if (!owner) throw notFound('Template')
-    const [template] = await store.selectTemplateForUpdate(sql, owner.companyId, templateId)
-    await decision(sql, template!)
-    const [decided] = await store.selectTemplate(sql, owner.companyId, templateId)
-    return decided!
-  })
+const templates: ReviewedSlice<store.DueTemplate, Template> = {
+  noun: 'Template',
+  idOf: ({ templateId }) => templateId,
+  lock: lockTemplate,
+  read: (sql, { companyId, templateId }) => requireTemplate(sql, companyId, templateId),
+  async changeStatus(sql, template, change) {
+    const { count } = await store.changeStatus(sql, template, { ...change, seen: template })
+    return count > 0
+  },
 }
 
-const isOneOf = (status: TemplateStatus, states: readonly TemplateStatus[]) => states.includes(status)
-
-const wrongState = (template: Template, what: string) =>
-  invalid(`Template ${template.templateId} is ${template.status} and cannot be ${what}`)
+async function lockTemplate(sql: Transaction, templateId: number): Promise<Template> {
+  const [template] = await store.selectTemplateForUpdate(sql, await companyOfTemplate(sql, templateId), templateId)
+  if (!template) throw notFound('Template')
+  return template
+}

@@ -1,6 +1,18 @@
 import type { Sql } from '../../db/sql.ts'
-import type { Mover, Move as PastMove } from '../senders/sender.ts'
-import type { NewTemplate, Template, TemplateChange, TemplateStatus } from './template.ts'
+import {
+  type DueRows,
+  hasDates,
+  joinSubmission,
+  type NewReviewChange,
+  newStatus,
+  type ReviewedTable,
+  selectDueRows,
+  valuesOfChange,
+  waits,
+} from '../review/statements.ts'
+import type { NewTemplate, Template, TemplateChange } from './template.ts'
+
+export const reviewed: ReviewedTable = { rows: 'templates', idColumn: 'template_id', changes: 'template_moves' }
 
 const columns = (sql: Sql) => sql`
   t.template_id, t.company_id, t.channel_type,
@@ -107,76 +119,37 @@ const newVersion = (sql: Sql, first: ReturnType<Sql>) => sql`
 /** A change of an approved template is a new version as well. */
 export const insertVersion = (sql: Sql, companyId: number) => newVersion(sql, sql`values (${companyId}::bigint, 1)`)
 
-export type Move = {
-  companyId: number
-  templateId: number
-  from: TemplateStatus
-  to: TemplateStatus
-  by: Mover
-  comment?: string | undefined
-  /** What the move was decided on, where the row is not locked. */
+export type TemplateStatusChange = NewReviewChange & {
+  /** The dates that the change was decided on, for a row that is not locked. */
   seen?: Pick<Template, 'validFrom' | 'validTo'>
-  now: Date
 }
 
 /**
- * Moves a template, once: only from the state it was seen in, and as it was seen. The move itself is kept as a row. A
- * move into or out of APPROVED is a new version of the company's approved templates.
+ * Changes the status of a template that still has the expected status and dates, and stores the change. APPROVED as the
+ * old or the new status makes a new version of the company's approved templates.
  */
-export function moveTemplate(sql: Sql, move: Move) {
-  const isNewVersion = move.from === 'APPROVED' || move.to === 'APPROVED'
+export function changeStatus(
+  sql: Sql,
+  { companyId, templateId }: Pick<Template, 'companyId' | 'templateId'>,
+  change: TemplateStatusChange,
+) {
+  const { from, to, seen } = change
+  const isNewVersion = from === 'APPROVED' || to === 'APPROVED'
   return sql`
-    with moved as (
-      update templates set
-        status = ${move.to},
-        manager_comment = ${commentAfter(sql, move)},
-        rejected_at = ${move.to === 'REJECTED' ? move.now : null}
-      where company_id = ${move.companyId} and template_id = ${move.templateId} and status = ${move.from}
-        ${move.seen ? unchanged(sql, move.seen) : sql``}
+    with changed as (
+      update templates set ${newStatus(sql, change)}
+      where company_id = ${companyId} and template_id = ${templateId} and status = ${from}
+        ${seen ? sql`and ${hasDates(sql, seen)}` : sql``}
       returning company_id, template_id)
-    ${isNewVersion ? sql`, versions as (${newVersion(sql, sql`select company_id, 1 from moved`)})` : sql``}
+    ${isNewVersion ? sql`, versions as (${newVersion(sql, sql`select company_id, 1 from changed`)})` : sql``}
     insert into template_moves (company_id, template_id, from_status, to_status, moved_by, comment, moved_at)
-    select company_id, template_id, ${move.from}, ${move.to}, ${move.by}, ${move.comment ?? null}, ${move.now}
-    from moved`
+    select company_id, template_id, ${valuesOfChange(sql, change)} from changed`
 }
 
-/** As for sender names: what was said of a rejection ends where the review ends well. */
-const commentAfter = (sql: Sql, { to, comment }: Move) =>
-  to === 'AWAITING' ? sql`${comment ?? null}::text` : sql`coalesce(${comment ?? null}, manager_comment)`
+export type DueTemplate = Pick<Template, 'companyId' | 'templateId' | 'status' | 'validFrom' | 'validTo'>
 
-const unchanged = (sql: Sql, seen: NonNullable<Move['seen']>) => sql`
-  and date_trunc('milliseconds', valid_from) = ${seen.validFrom}
-  and date_trunc('milliseconds', valid_to) is not distinct from ${seen.validTo}::timestamptz`
-
-export type Due = Pick<Template, 'companyId' | 'templateId' | 'status' | 'validFrom' | 'validTo'>
-
-/** Templates that the clock, or automatic moderation, has to move now. Those submitted to staff stay under review. */
-export function selectDue(sql: Sql, movable: TemplateStatus[], now: Date, limit: number) {
-  return sql<Due[]>`
-    select company_id, template_id, status, valid_from, valid_to
-    from templates
-    where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING')
-      and status = any(${movable}::text[]::review_status[]) and (status <> 'AWAITING' or valid_from <= ${now})
-      and (status = 'AWAITING' or not exists (
-        select from template_moves m
-        where m.company_id = templates.company_id and m.template_id = templates.template_id
-          and m.to_status = 'PRE_REVIEW' and m.moved_by = 'staff'))
-    union all
-    select company_id, template_id, status, valid_from, valid_to
-    from templates
-    where status in ('AWAITING', 'APPROVED') and valid_to <= ${now}
-    limit ${limit}`
-}
-
-/** Far more changes than a review has. */
-const MOST_MOVES = 100
-
-export const selectMoves = (sql: Sql, companyId: number, templateId: number) => sql<PastMove[]>`
-  select "from", "to", "by", comment, moved_at from (
-    select move_id, from_status as "from", to_status as "to", moved_by as "by", comment, moved_at
-    from template_moves where company_id = ${companyId} and template_id = ${templateId}
-    order by move_id desc limit ${MOST_MOVES}) latest
-  order by move_id`
+export const selectDue = (sql: Sql, due: DueRows) =>
+  selectDueRows<DueTemplate>(sql, reviewed, sql`company_id, template_id, status, valid_from, valid_to`, due)
 
 export function selectAllTemplates(sql: Sql, companyId: number | undefined) {
   return sql<Template[]>`
@@ -204,13 +177,13 @@ export function selectApproved(sql: Sql, companyId: number) {
     order by array_position('{AUTHORIZE,TRANSACT,SERVICE,PROMO}', t.traffic_type), t.template_id`
 }
 
-/** A template that waits for staff, and since when: since it was last submitted. */
+/** A template that waits for staff. It waits since its last submission. */
 export type WaitingTemplate = Pick<Template, 'templateId' | 'companyId' | 'channelType' | 'pattern' | 'senderName'> & {
   companyName: string
   waitingSince: Date
 }
 
-/** Read from the index of reviews, which holds nothing else. The oldest first. */
+/** The oldest first. */
 export function selectWaiting(sql: Sql, limit: number) {
   return sql<WaitingTemplate[]>`
     select t.template_id, t.company_id, c.name as company_name,
@@ -218,14 +191,7 @@ export function selectWaiting(sql: Sql, limit: number) {
       coalesce(submitted.at, t.created_at) as waiting_since
     ${fromTemplates(sql)}
     join companies c on c.company_id = t.company_id
-    left join lateral (
-      select max(m.moved_at) as at from template_moves m
-      where m.company_id = t.company_id and m.template_id = t.template_id and m.to_status = 'PRE_REVIEW') submitted on true
-    where t.status in ('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW')
+    ${joinSubmission(sql, reviewed, sql`t`)}
+    where ${waits(sql, sql`t`)}
     order by waiting_since, t.template_id limit ${limit}`
 }
-
-export const countWaiting = (sql: Sql) =>
-  sql<{ waiting: number }[]>`
-    select count(*)::int as waiting from templates
-    where status in ('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW')`

@@ -1,11 +1,8 @@
 import type { ClientChannel, TrafficType } from '../../base/channel-types.ts'
 import { invalidField } from '../../base/errors.ts'
 import type { Brand } from '../numbering/brand.ts'
-import { type ReviewStatus, reviewStates, reviewStatuses } from '../senders/sender.ts'
-
-/** A template is reviewed as a sender name is, in the same states. */
-export const templateStatuses = reviewStatuses
-export type TemplateStatus = ReviewStatus
+import { beforeApproval, beforeDecision, ChangeableFields, untilTheEnd } from '../review/changeable-fields.ts'
+import type { ReviewStatus } from '../review/review.ts'
 
 /** A template registered with the messenger itself, which goes out in place of a free text that matches. */
 export type MessengerTemplate = { name: string; language: string }
@@ -24,7 +21,7 @@ export type Template = {
   content: MessengerTemplate | null
   validFrom: Date
   validTo: Date | null
-  status: TemplateStatus
+  status: ReviewStatus
   managerComment: string | null
   rejectedAt: Date | null
   createdAt: Date
@@ -42,28 +39,14 @@ export type TemplateChange = Partial<
   Pick<Template, 'trafficType' | 'pattern' | 'senderId' | 'content' | 'validFrom' | 'validTo'>
 >
 
-const early: readonly TemplateStatus[] = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED']
-
-/** In which states a field may still be changed: what was reviewed stays as it was reviewed. */
-const changeableIn: Record<keyof TemplateChange, readonly TemplateStatus[]> = {
-  trafficType: early,
-  pattern: early,
-  senderId: early,
-  content: early,
-  validFrom: [...reviewStates, 'REJECTED'],
-  validTo: [...reviewStates, 'REJECTED', 'APPROVED'],
-}
-
-export const changeableFields = ({ status }: Pick<Template, 'status'>) =>
-  (Object.keys(changeableIn) as (keyof TemplateChange)[]).filter(field => changeableIn[field].includes(status))
-
-export function refuseForbiddenChange(template: Pick<Template, 'status'>, change: TemplateChange) {
-  for (const field of Object.keys(changeableIn) as (keyof TemplateChange)[]) {
-    if (change[field] !== undefined && !changeableIn[field].includes(template.status)) {
-      throw invalidField(field, `cannot be changed while the template is ${template.status}`)
-    }
-  }
-}
+export const changeableFields = new ChangeableFields<keyof TemplateChange>('template', [
+  ['trafficType', beforeDecision],
+  ['pattern', beforeDecision],
+  ['senderId', beforeDecision],
+  ['content', beforeDecision],
+  ['validFrom', beforeApproval],
+  ['validTo', untilTheEnd],
+])
 
 const MESSENGER_NAME = /^[a-z0-9_]{1,512}$/
 const LANGUAGE = /^[a-z]{2,3}(_[A-Z]{2,4})?$/

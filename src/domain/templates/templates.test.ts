@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, anApprovedSender, aPartner, aSender } from '../../testing/factories.ts'
-import { reviewStates, type Sender } from '../senders/sender.ts'
-import { approveTemplate, denyTemplate, moveDueTemplates, rejectTemplate } from './moderation.ts'
-import { selectMoves } from './store.ts'
-import { type NewTemplate, type Template, type TemplateStatus, templateStatuses } from './template.ts'
+import { openStatuses, type ReviewStatus, reviewStatuses } from '../review/review.ts'
+import type { Sender } from '../senders/sender.ts'
+import { advanceDueTemplates, approveTemplate, denyTemplate, rejectTemplate } from './moderation.ts'
+import type { NewTemplate, Template } from './template.ts'
 import {
   changeTemplate,
   createTemplate,
@@ -12,6 +12,7 @@ import {
   listTemplates,
   MOST_TEMPLATES,
   requireTemplate,
+  reviewChangesOfTemplate,
 } from './templates.ts'
 
 const db = useDatabase()
@@ -52,7 +53,7 @@ const aTemplate = (given: Partial<NewTemplate> = {}, of = companyId): Promise<Te
   )
 
 /** A template in the given state, as if it had come there by itself. */
-async function aTemplateIn(status: TemplateStatus, given: Partial<NewTemplate> = {}): Promise<Template> {
+async function aTemplateIn(status: ReviewStatus, given: Partial<NewTemplate> = {}): Promise<Template> {
   const { validTo = null, ...rest } = given
   const { templateId } = await aTemplate(rest)
   await db.sql`update templates set status = ${status}, valid_to = ${validTo} where template_id = ${templateId}`
@@ -61,10 +62,12 @@ async function aTemplateIn(status: TemplateStatus, given: Partial<NewTemplate> =
 
 const read = ({ templateId }: Pick<Template, 'templateId'>) => requireTemplate(db.sql, companyId, templateId)
 const statusOf = async (template: Template) => (await read(template)).status
-const movesOf = async (template: Template) =>
-  (await selectMoves(db.sql, companyId, template.templateId)).map(({ from, to, by }) => `${from} > ${to} by ${by}`)
-const tick = (moderation: 'auto' | 'manual', at = now) => moveDueTemplates(db.sql, moderation, at)
-const others = (...states: readonly TemplateStatus[]) => templateStatuses.filter(status => !states.includes(status))
+const changesOf = async (template: Template) =>
+  (await reviewChangesOfTemplate(db.sql, companyId, template.templateId)).map(
+    ({ from, to, by }) => `${from} > ${to} by ${by}`,
+  )
+const tick = (moderation: 'auto' | 'manual', at = now) => advanceDueTemplates(db.sql, moderation, at)
+const others = (...states: readonly ReviewStatus[]) => reviewStatuses.filter(status => !states.includes(status))
 
 describe('a new template', () => {
   test('is a draft, with the brand and country of the name it is bound to', async () => {
@@ -195,20 +198,20 @@ describe('moderation', () => {
   test('by hand: a draft is submitted, and further it does not go by itself', async () => {
     const template = await aTemplate()
     expect([await tick('manual'), await tick('manual')]).toEqual([1, 0])
-    expect(await movesOf(template)).toEqual(review.slice(0, 1))
+    expect(await changesOf(template)).toEqual(review.slice(0, 1))
   })
 
-  test.each(reviewStates.map((status, i) => [status, review.slice(i)] as const))(
+  test.each(openStatuses.map((status, i) => [status, review.slice(i)] as const))(
     'automatic: one that is %s is approved in one tick, and every move is kept',
     async (status, moves) => {
       const template = await aTemplateIn(status)
       expect(await tick('auto')).toBe(moves.length)
       expect(await statusOf(template)).toBe('APPROVED')
-      expect(await movesOf(template)).toEqual(moves)
+      expect(await changesOf(template)).toEqual(moves)
     },
   )
 
-  test.each(others(...reviewStates))('%s stays what it is', async status => {
+  test.each(others(...openStatuses))('%s stays what it is', async status => {
     const template = await aTemplateIn(status)
     expect([await tick('auto'), await tick('manual')]).toEqual([0, 0])
     expect(await statusOf(template)).toBe(status)
@@ -222,7 +225,7 @@ describe('moderation', () => {
       expect(await tick(how, inDays(1))).toBe(1)
       expect(await tick(how, new Date(inDays(5).getTime() - 1))).toBe(0)
       expect(await tick(how, inDays(5))).toBe(1)
-      expect(await movesOf(template)).toEqual(['AWAITING > APPROVED by clock', 'APPROVED > CLOSED by clock'])
+      expect(await changesOf(template)).toEqual(['AWAITING > APPROVED by clock', 'APPROVED > CLOSED by clock'])
     },
   )
 
@@ -230,19 +233,19 @@ describe('moderation', () => {
     const templates = await Promise.all(Array.from({ length: 20 }, () => aTemplate()))
     const moves = await Promise.all(Array.from({ length: 6 }, () => tick('auto')))
     const late = await tick('auto') // one that lost a template to another may have left it on its way
-    for (const template of templates) expect(await movesOf(template)).toEqual(review)
+    for (const template of templates) expect(await changesOf(template)).toEqual(review)
     expect([...moves, late].reduce((sum, count) => sum + count, 0)).toBe(20 * 5)
   })
 })
 
 describe('staff', () => {
-  test.each(reviewStates)('approve one that is %s', async status => {
+  test.each(openStatuses)('approve one that is %s', async status => {
     const template = await aTemplateIn(status)
     expect(await approveTemplate(db.sql, template.templateId, now, 'Fine')).toMatchObject({
       status: 'APPROVED',
       managerComment: 'Fine',
     })
-    expect((await movesOf(template)).at(-1)).toBe('AWAITING > APPROVED by staff')
+    expect((await changesOf(template)).at(-1)).toBe('AWAITING > APPROVED by staff')
   })
 
   test('approve one before its first day: it waits', async () => {
@@ -256,7 +259,7 @@ describe('staff', () => {
     expect(rejected).toMatchObject({ status: 'REJECTED', managerComment: 'Too vague', rejectedAt: now })
     const changed = await changeTemplate(db.sql, template, { pattern: 'Код %d{1,6}' }, now)
     expect(changed).toMatchObject({ status: 'PRE_REVIEW', pattern: 'Код %d{1,6}', rejectedAt: null })
-    expect((await movesOf(template)).at(-1)).toBe('REJECTED > PRE_REVIEW by company')
+    expect((await changesOf(template)).at(-1)).toBe('REJECTED > PRE_REVIEW by company')
     expect((await approveTemplate(db.sql, template.templateId, now)).managerComment).toBeNull()
   })
 
@@ -270,13 +273,13 @@ describe('staff', () => {
   })
 
   test.each([
-    ['approve', others(...reviewStates), (id: number) => approveTemplate(db.sql, id, now)],
+    ['approve', others(...openStatuses), (id: number) => approveTemplate(db.sql, id, now)],
     [
       'reject',
       others('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW'),
       (id: number) => rejectTemplate(db.sql, id, 'no', now),
     ],
-    ['deny', ['CLOSED', 'DENIED'] as TemplateStatus[], (id: number) => denyTemplate(db.sql, id, 'no', now)],
+    ['deny', ['CLOSED', 'DENIED'] as ReviewStatus[], (id: number) => denyTemplate(db.sql, id, 'no', now)],
   ] as const)('cannot %s what is in no state for it', async (_, states, decide) => {
     for (const status of states) {
       const template = await aTemplateIn(status)
@@ -290,8 +293,8 @@ describe('staff', () => {
 
 describe('a change', () => {
   const early = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'] as const
-  const untilApproved = [...reviewStates, 'REJECTED'] as const
-  const fields: [string, () => object, readonly TemplateStatus[]][] = [
+  const untilApproved = [...openStatuses, 'REJECTED'] as const
+  const fields: [string, () => object, readonly ReviewStatus[]][] = [
     ['trafficType', () => ({ trafficType: 'SERVICE' }), early],
     ['pattern', () => ({ pattern: 'Новый %w' }), early],
     ['senderId', () => ({ senderId: sender.senderId }), early],
@@ -301,7 +304,7 @@ describe('a change', () => {
   ]
 
   test.each(fields)('of %s has its time', async (field, change, allowed) => {
-    for (const status of templateStatuses) {
+    for (const status of reviewStatuses) {
       const template = await aTemplateIn(status)
       const outcome = await changeTemplate(db.sql, template, change(), now).then(
         changed => changed,

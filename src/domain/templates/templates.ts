@@ -2,17 +2,19 @@ import type { ChannelType } from '../../base/channel-types.ts'
 import { invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { FieldMistake } from '../../base/field-mistake.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
-import { type Move, type Mover, refuseBadDates, type Sender } from '../senders/sender.ts'
+import type { ReviewActor, ReviewChange } from '../review/review.ts'
+import { countWaitingRows, selectReviewChanges } from '../review/statements.ts'
+import { refuseOldVersion, versionOfValues } from '../review/version.ts'
+import { refuseBadDates, type Sender } from '../senders/sender.ts'
 import { sendersByIds, sendersCalled } from '../senders/senders.ts'
-import { digestOf } from '../senders/version.ts'
 import { whyUnusable } from './named.ts'
 import { refuseBadPattern } from './pattern.ts'
 import * as store from './store.ts'
 import {
+  changeableFields,
   type GivenName,
   type NewTemplate,
   refuseBadContent,
-  refuseForbiddenChange,
   type Template,
   type TemplateChange,
 } from './template.ts'
@@ -133,14 +135,14 @@ export async function changeTemplate(
   { companyId, templateId }: Pick<Template, 'companyId' | 'templateId'>,
   { givenName, ...given }: TemplateChange & { givenName?: GivenName | undefined },
   now: Date,
-  by: Mover = 'company',
+  by: ReviewActor = 'company',
 ): Promise<Template> {
   return pool.begin(async sql => {
     const [template] = await store.selectTemplateForUpdate(sql, companyId, templateId)
     if (!template) throw notFound('Template')
 
     const change = withoutUndefined({ ...given, ...(await namedSender(sql, template, given, givenName)) })
-    refuseForbiddenChange(template, change)
+    changeableFields.refuseOthers(template.status, change)
     const changed = { ...template, ...change }
     if (change.pattern !== undefined) refuseBadPattern(change.pattern)
     if (change.content) refuseBadContent(change.content, template.channelType)
@@ -148,7 +150,9 @@ export async function changeTemplate(
 
     await store.updateTemplate(sql, template, change)
     if (template.status === 'APPROVED') await store.insertVersion(sql, companyId)
-    if (template.status === 'REJECTED') await resubmit(sql, template, by, now)
+    if (template.status === 'REJECTED') {
+      await store.changeStatus(sql, template, { from: 'REJECTED', to: 'PRE_REVIEW', by, at: now })
+    }
     return requireTemplate(sql, companyId, templateId)
   })
 }
@@ -169,9 +173,6 @@ async function namedSender(
 const withoutUndefined = (change: TemplateChange): TemplateChange =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 
-const resubmit = (sql: Sql, { companyId, templateId }: Template, by: Mover, now: Date) =>
-  store.moveTemplate(sql, { companyId, templateId, from: 'REJECTED', to: 'PRE_REVIEW', by, now })
-
 /** Locks a template until the transaction ends, and refuses when it is not as the person saw it. */
 export async function requireUnchanged(
   sql: Transaction,
@@ -181,14 +182,12 @@ export async function requireUnchanged(
 ): Promise<Template> {
   await store.selectTemplateForUpdate(sql, companyId, templateId)
   const template = await requireTemplate(sql, companyId, templateId)
-  if (versionOf(template) !== version)
-    throw invalidField('version', `the template was changed, it is ${template.status} now`)
+  refuseOldVersion('template', { read: version, current: versionOf(template), status: template.status })
   return template
 }
 
-/** As for sender names: changes whenever something changes that a person decides or edits by. */
 export const versionOf = (template: Template): string =>
-  digestOf([
+  versionOfValues([
     template.status,
     template.pattern,
     template.trafficType,
@@ -206,18 +205,15 @@ export async function companyOfTemplate(sql: Sql, templateId: number): Promise<n
   return owner.companyId
 }
 
-/** The latest changes of the state, the oldest first. */
-export const movesOfTemplate = (sql: Sql, companyId: number, templateId: number): Promise<Move[]> =>
-  store.selectMoves(sql, companyId, templateId)
+/** The latest changes of the review status, the oldest first. */
+export const reviewChangesOfTemplate = (sql: Sql, companyId: number, templateId: number): Promise<ReviewChange[]> =>
+  selectReviewChanges(sql, store.reviewed, companyId, templateId)
 
 /** Templates that wait for staff, the oldest first. */
 export const waitingTemplates = (sql: Sql, limit: number): Promise<store.WaitingTemplate[]> =>
   store.selectWaiting(sql, limit)
 
-export async function countWaitingTemplates(sql: Sql): Promise<number> {
-  const [row] = await store.countWaiting(sql)
-  return row!.waiting
-}
+export const countWaitingTemplates = (sql: Sql): Promise<number> => countWaitingRows(sql, store.reviewed)
 
 /** For staff: the templates of every company, or of one; what waits for review comes first. */
 export const listAllTemplates = (sql: Sql, companyId: number | undefined): Promise<Template[]> =>

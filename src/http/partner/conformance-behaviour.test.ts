@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
-import { type ReviewStatus, reviewStatuses } from '../../domain/senders/sender.ts'
+import { type ReviewStatus, reviewStatuses } from '../../domain/review/review.ts'
 import { type Call, formOf, usePartnerApi } from '../../testing/api.ts'
 import { aDispatch, approvedSenders, NIL_UUID, PDF, printOfTables } from '../../testing/conformance/world.ts'
 import { aCompany, anApprovedSender, aPartner, aSender, numberOf, type TestPartner } from '../../testing/factories.ts'

@@ -5,7 +5,8 @@ import { notFound } from '../../base/errors.ts'
 import { requireCompany } from '../../domain/companies/companies.ts'
 import { once } from '../../domain/idempotency/idempotency.ts'
 import { brands } from '../../domain/numbering/brand.ts'
-import { commonTypes, reviewStatuses } from '../../domain/senders/sender.ts'
+import { reviewStatuses } from '../../domain/review/review.ts'
+import { commonTypes } from '../../domain/senders/sender.ts'
 import {
   createSender,
   listSenders,

@@ -1,4 +1,4 @@
-import { reviewStatuses } from '../../../src/domain/senders/sender.ts'
+import { reviewStatuses } from '../../../src/domain/review/review.ts'
 import { oneOf } from '../search-values.ts'
 import { useWords } from '../words/words.ts'
 import type { Entry } from './audit.ts'

@@ -1,7 +1,7 @@
 import { Button, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { ReviewStatus } from '../../../src/domain/senders/sender.ts'
+import type { ReviewStatus } from '../../../src/domain/review/review.ts'
 import type { DecidedAnswer, DecisionForm, QueueAnswer } from '../../../src/http/cabinet/senders/review.ts'
 import { ask, type Wire } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'

@@ -1,4 +1,4 @@
-import type { ReviewStatus } from '../../../src/domain/senders/sender.ts'
+import type { ReviewStatus } from '../../../src/domain/review/review.ts'
 import { Band, Said } from '../parts/content/band.tsx'
 import { useWords } from '../words/words.ts'
 

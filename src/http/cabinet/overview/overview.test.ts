@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { money } from '../../../base/money.ts'
 import { loadNumbering } from '../../../domain/numbering/numbering.ts'
 import type { Place } from '../../../domain/people/person.ts'
-import { denySender, moveDueSenders } from '../../../domain/senders/moderation.ts'
+import { advanceDueSenders, denySender } from '../../../domain/senders/moderation.ts'
 import { acceptSingles } from '../../../domain/singles/singles.ts'
 import { useApp } from '../../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../../testing/cabinet.ts'
@@ -249,7 +249,7 @@ describe('problems for staff or developers', () => {
 
   test('staff see the number of waiting names, and a company sees its denied names', async () => {
     const { senderId } = await aSender(api.sql, companyId, { senderName: '<b>NAME</b>' })
-    await moveDueSenders(api.sql, 'manual', () => null, new Date())
+    await advanceDueSenders(api.sql, 'manual', () => null, new Date())
     expect(lineOf(await overviewFor(staff, 'moderator'), 'review')).toMatchObject({ senders: 1, templates: 0 })
     expect(kindsOf(await overviewFor(staff, 'moderator', `?companyId=${companyId}`))).not.toContain('review')
     await denySender(api.sql, senderId, 'Not yours', new Date())

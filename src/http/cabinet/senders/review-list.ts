@@ -1,11 +1,11 @@
 import Type from 'typebox'
-import { type ReviewStatus, reviewStates } from '../../../domain/senders/sender.ts'
+import { openStatuses, type ReviewStatus } from '../../../domain/review/review.ts'
 import { Id, OneOf, Page } from '../../schemas.ts'
 
 /** The filters of a list of sender names or templates, and the statuses of each filter. */
 export const statusesOf = {
   approved: ['APPROVED'],
-  waiting: reviewStates,
+  waiting: openStatuses,
   rejected: ['REJECTED'],
   over: ['DENIED', 'CLOSED'],
 } as const satisfies Record<string, readonly ReviewStatus[]>

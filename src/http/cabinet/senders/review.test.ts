@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { storeDocument } from '../../../domain/documents/documents.ts'
-import { moveDueSenders } from '../../../domain/senders/moderation.ts'
-import { distanceBetween, similarNames } from '../../../domain/senders/review.ts'
-import { moveDueTemplates } from '../../../domain/templates/moderation.ts'
+import { advanceDueSenders } from '../../../domain/senders/moderation.ts'
+import { distanceBetween, similarNames } from '../../../domain/senders/similar-names.ts'
+import { advanceDueTemplates } from '../../../domain/templates/moderation.ts'
 import { useApp } from '../../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../../testing/cabinet.ts'
 import { PDF } from '../../../testing/conformance/world.ts'
@@ -56,8 +56,8 @@ async function requested(given: object = {}, browser = owner): Promise<number> {
 
 const submit = async () => {
   const now = new Date()
-  await moveDueSenders(api.sql, 'manual', () => null, now)
-  await moveDueTemplates(api.sql, 'manual', now)
+  await advanceDueSenders(api.sql, 'manual', () => null, now)
+  await advanceDueTemplates(api.sql, 'manual', now)
 }
 
 const pageOf = async (senderId: number) => (await owner.ask('GET', `/senders/${senderId}`)).body as SenderPageAnswer

@@ -7,32 +7,28 @@ import type { Actor } from '../../../domain/audit-log/entry.ts'
 import { requireCompanyWithin } from '../../../domain/companies/companies.ts'
 import type { Company } from '../../../domain/companies/company.ts'
 import { senderFeeTable } from '../../../domain/pricing/pricing.ts'
+import { isWaiting, type ReviewStatus } from '../../../domain/review/review.ts'
 import { approveSender, denySender, rejectSender } from '../../../domain/senders/moderation.ts'
-import { countWaitingSenders, similarNames, waitingSenders } from '../../../domain/senders/review.ts'
-import {
-  isInternational,
-  isPaidType,
-  type ReviewStatus,
-  type Sender,
-  waitingStates,
-} from '../../../domain/senders/sender.ts'
+import { isInternational, isPaidType, type Sender } from '../../../domain/senders/sender.ts'
 import {
   companyOfSender,
-  movesOfSender,
   pageOfNames,
   requireSenderRequest,
   requireUnchanged as requireSenderUnchanged,
+  reviewChangesOfSender,
 } from '../../../domain/senders/senders.ts'
+import { similarNames } from '../../../domain/senders/similar-names.ts'
 import { versionOf as versionOfSender } from '../../../domain/senders/version.ts'
+import { countWaitingSenders, waitingSenders } from '../../../domain/senders/waiting.ts'
 import { approveTemplate, denyTemplate, rejectTemplate } from '../../../domain/templates/moderation.ts'
 import type { Template } from '../../../domain/templates/template.ts'
 import {
   companyOfTemplate,
   countWaitingTemplates,
   listTemplates,
-  movesOfTemplate,
   requireTemplate,
   requireUnchanged as requireTemplateUnchanged,
+  reviewChangesOfTemplate,
   versionOf as versionOfTemplate,
   waitingTemplates,
 } from '../../../domain/templates/templates.ts'
@@ -172,8 +168,6 @@ const presentItem = ({ kind, id, title, companyName, channelType, brand, waiting
 
 const countWaiting = async (sql: Sql) => (await countWaitingSenders(sql)) + (await countWaitingTemplates(sql))
 
-const isWaiting = (status: ReviewStatus) => (waitingStates as readonly ReviewStatus[]).includes(status)
-
 function refuseDecided(status: ReviewStatus) {
   if (!isWaiting(status)) throw invalid(`version: the request is ${status} and does not wait for review`)
 }
@@ -253,7 +247,7 @@ async function presentSender(sql: Sql, company: Company, senderId: number) {
     fee: isPaidType(sender.commonType) ? (fees[sender.brand] ?? null) : null,
     version: versionOfSender(sender),
     documents: await attachedTo(sql, sender),
-    history: historyOf(sender.createdAt, await movesOfSender(sql, companyId, senderId)),
+    history: historyOf(sender.createdAt, await reviewChangesOfSender(sql, companyId, senderId)),
     /** The company's names, the newest first, with their statuses. The registration under review is left out. */
     others: names
       .map(({ channelType, senderName, registrations }) => ({
@@ -291,7 +285,7 @@ async function presentTemplate(sql: Sql, company: Company, templateId: number) {
     dateFrom: template.validFrom,
     createdAt: template.createdAt,
     version: versionOfTemplate(template),
-    history: historyOf(template.createdAt, await movesOfTemplate(sql, companyId, templateId)),
+    history: historyOf(template.createdAt, await reviewChangesOfTemplate(sql, companyId, templateId)),
     others: items
       .filter(one => one.templateId !== templateId)
       .slice(0, MOST_OTHERS)

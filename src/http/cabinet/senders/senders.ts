@@ -23,11 +23,11 @@ import {
 } from '../../../domain/senders/sender.ts'
 import {
   createSenders,
-  movesOfSender,
   pageOfNames,
   requireSender,
   requireSenderRequest,
   requireUnchanged,
+  reviewChangesOfSender,
   sendersCalled,
   suspendSender,
   unsuspendSender,
@@ -38,7 +38,7 @@ import { DateTime, Id, OneOf } from '../../schemas.ts'
 import { wireNameOf } from '../../wire-names.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
-import { historyOf, moverOf } from './review-history.ts'
+import { historyOf, reviewActorOf } from './review-history.ts'
 import { listQuery, type ReviewFilter, statusesOf } from './review-list.ts'
 
 const PER_PAGE = 50
@@ -154,7 +154,7 @@ export const senderRoutes =
         await changeTogether(sql, async (tx, within) => {
           const before = await requireUnchanged(tx, companyId, params.senderId, body.version)
           const wanted = readChange(before, body)
-          await updateSender(within, before, wanted, clock(), moverOf[viewer.kind])
+          await updateSender(within, before, wanted, clock(), reviewActorOf[viewer.kind])
           const after = await requireSenderRequest(tx, companyId, params.senderId)
           const values = { before: valuesOf(before), after: valuesOf(after) }
           await recordChange(tx, actor, { what: 'sender.changed', ...subjectOf(after), ...values })
@@ -287,9 +287,9 @@ async function presentPage(sql: Sql, viewer: Viewer, sender: SenderRequest, curr
     dateTo: sender.validTo,
     currency,
     version: versionOf(sender),
-    changeable: changeableFields(sender).map(wireNameOf),
+    changeable: changeableFields.in(sender.status).map(wireNameOf),
     documents: await attachedTo(sql, sender),
-    history: historyOf(sender.createdAt, await movesOfSender(sql, companyId, senderId)),
+    history: historyOf(sender.createdAt, await reviewChangesOfSender(sql, companyId, senderId)),
     /** The other registrations of the same name in its channel. */
     registrations: called
       .filter(one => one.channelType === channelType)

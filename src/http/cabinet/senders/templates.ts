@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { type ClientChannel, channelTypes, trafficTypes } from '../../../base/channel-types.ts'
 import { readTimestamp } from '../../../base/timestamp.ts'
 import { changeTogether, recordChange } from '../../../domain/audit-log/audit-log.ts'
-import { type ReviewStatus, reviewStates } from '../../../domain/senders/sender.ts'
+import { openStatuses, type ReviewStatus } from '../../../domain/review/review.ts'
 import { pageOfNames } from '../../../domain/senders/senders.ts'
 import { MOST_PATTERN_CHARACTERS } from '../../../domain/templates/pattern.ts'
 import { changeableFields, type Template, type TemplateChange } from '../../../domain/templates/template.ts'
@@ -11,9 +11,9 @@ import {
   changeTemplate,
   createTemplate,
   listTemplates,
-  movesOfTemplate,
   requireTemplate,
   requireUnchanged,
+  reviewChangesOfTemplate,
   type TemplateFilter,
   versionOf,
 } from '../../../domain/templates/templates.ts'
@@ -21,7 +21,7 @@ import { DateTime, Id, Nullable, OneOf } from '../../schemas.ts'
 import { templateFieldOf, withTemplateFields } from '../../wire-names.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
-import { historyOf, moverOf } from './review-history.ts'
+import { historyOf, reviewActorOf } from './review-history.ts'
 import { listQuery, type ReviewFilter, statusesOf } from './review-list.ts'
 
 const PER_PAGE = 50
@@ -90,7 +90,7 @@ export const templateRoutes =
       { config: see, schema: { querystring: OfCompany } },
       async ({ viewer, query }): Promise<TemplateNamesAnswer> => {
         const { companyId } = await companyOf(sql, viewer, query)
-        const statuses = [...reviewStates, 'REJECTED', 'APPROVED'] as const
+        const statuses = [...openStatuses, 'REJECTED', 'APPROVED'] as const
         const { names } = await pageOfNames(sql, companyId, { statuses }, { page: 1, perPage: MOST_NAMES })
         const isOpen = ({ status }: { status: ReviewStatus }) => (statuses as readonly ReviewStatus[]).includes(status)
         return {
@@ -126,11 +126,11 @@ export const templateRoutes =
       async ({ viewer, query, params }): Promise<TemplatePageAnswer> => {
         const { companyId } = await companyOf(sql, viewer, query)
         const template = await requireTemplate(sql, companyId, params.templateId)
-        const moves = await movesOfTemplate(sql, companyId, params.templateId)
+        const moves = await reviewChangesOfTemplate(sql, companyId, params.templateId)
         return {
           ...present(template),
           version: versionOf(template),
-          changeable: changeableFields(template).map(templateFieldOf),
+          changeable: changeableFields.in(template.status).map(templateFieldOf),
           history: historyOf(template.createdAt, moves),
         }
       },
@@ -145,7 +145,7 @@ export const templateRoutes =
         await changeTogether(sql, async (tx, within) => {
           const before = await requireUnchanged(tx, companyId, params.templateId, body.version)
           const after = await withTemplateFields(() =>
-            changeTemplate(within, before, readChange(body), clock(), moverOf[viewer.kind]),
+            changeTemplate(within, before, readChange(body), clock(), reviewActorOf[viewer.kind]),
           )
           const values = { before: valuesOf(before), after: valuesOf(after) }
           await recordChange(tx, actor, { what: 'template.changed', ...templateSubjectOf(after), ...values })

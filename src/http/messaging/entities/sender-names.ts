@@ -9,7 +9,8 @@ import { DOCUMENT_LIMIT_BYTES, kindOf } from '../../../domain/documents/document
 import { storeDocument } from '../../../domain/documents/documents.ts'
 import { once } from '../../../domain/idempotency/idempotency.ts'
 import { brands } from '../../../domain/numbering/brand.ts'
-import { type NewSender, refuseBadViberName, reviewStatuses, type Sender } from '../../../domain/senders/sender.ts'
+import { reviewStatuses } from '../../../domain/review/review.ts'
+import { type NewSender, refuseBadViberName, type Sender } from '../../../domain/senders/sender.ts'
 import {
   createSender,
   hasDocuments,

@@ -4,14 +4,9 @@ import { channelTypes, trafficTypes } from '../../../base/channel-types.ts'
 import { readTimestamp } from '../../../base/timestamp.ts'
 import { once } from '../../../domain/idempotency/idempotency.ts'
 import { brands } from '../../../domain/numbering/brand.ts'
+import { reviewStatuses } from '../../../domain/review/review.ts'
 import { MOST_PATTERN_CHARACTERS } from '../../../domain/templates/pattern.ts'
-import {
-  type GivenName,
-  type NewTemplate,
-  type Template,
-  type TemplateChange,
-  templateStatuses,
-} from '../../../domain/templates/template.ts'
+import type { GivenName, NewTemplate, Template, TemplateChange } from '../../../domain/templates/template.ts'
 import {
   changeTemplate,
   createTemplate,
@@ -83,7 +78,7 @@ const TemplateAnswer = Answer({
   countryCode: Nullable(Type.String()),
   content: Nullable(Answer(messengerFields)),
   managerComment: Nullable(Type.String()),
-  status: OneOf(templateStatuses),
+  status: OneOf(reviewStatuses),
   createdAt: DateTime,
   rejectedAt: Nullable(DateTime),
 })
@@ -92,7 +87,7 @@ const TemplateFilterQuery = Type.Object({
   page: Page,
   per_page: PerPage(100),
   channel_type: SomeOf(channelTypes),
-  status: SomeOf(templateStatuses),
+  status: SomeOf(reviewStatuses),
   template_id: Type.Optional(
     Type.Array(Type.String({ pattern: '^[1-9]\\d{0,14}$', description: 'a positive whole number' })),
   ),

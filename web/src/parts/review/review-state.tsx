@@ -1,4 +1,4 @@
-import type { ReviewStatus } from '../../../../src/domain/senders/sender.ts'
+import type { ReviewStatus } from '../../../../src/domain/review/review.ts'
 import { useWords } from '../../words/words.ts'
 import type { IconName } from '../content/icon.tsx'
 import { Status, type StatusKind } from '../content/status.tsx'

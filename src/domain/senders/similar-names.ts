@@ -1,16 +1,6 @@
 import type { Sql } from '../../db/sql.ts'
-import type { Neighbour, WaitingSender } from './store.ts'
+import type { Neighbour } from './store.ts'
 import * as store from './store.ts'
-
-export type { WaitingSender } from './store.ts'
-
-/** Names that wait for staff, the oldest first. */
-export const waitingSenders = (sql: Sql, limit: number): Promise<WaitingSender[]> => store.selectWaiting(sql, limit)
-
-export async function countWaitingSenders(sql: Sql): Promise<number> {
-  const [row] = await store.countWaiting(sql)
-  return row!.waiting
-}
 
 /** How many names are read on each side, and how many of them are shown. */
 const READ = 100
