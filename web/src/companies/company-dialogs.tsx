@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../parts/dialogs/confirm-dialog.tsx'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { tellDone } from '../parts/dialogs/toast.tsx'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
-import { useKept } from '../parts/forms/kept-form.ts'
+import { type Kept, useKept } from '../parts/forms/kept-form.ts'
 import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
@@ -111,39 +111,46 @@ export function LimitsDialog(props: Props) {
     >
       {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
       <BudgetField value={budget} onChange={budget => kept.change({ budget })} />
-      {isStaff && (
-        <>
-          <SegmentedControl<typeof billing>
-            fullWidth
-            aria-label={say('companies.billing')}
-            value={billing}
-            onChange={value => kept.change({ billing: value })}
-            data={(['POSTPAID', 'PREPAID'] as const).map(value => ({
-              value,
-              label: say(`companies.billing.${value}`),
-            }))}
-          />
-          <NumberInput
-            label={say('companies.rate')}
-            description={say('companies.rate.note')}
-            min={1}
-            max={100_000}
-            allowDecimal={false}
-            allowNegative={false}
-            clampBehavior="strict"
-            hideControls
-            value={rate}
-            onChange={rate => kept.change({ rate })}
-          />
-          <Switch
-            label={say('companies.inbound')}
-            description={say('companies.inbound.note')}
-            checked={inbound}
-            onChange={({ currentTarget }) => kept.change({ inbound: currentTarget.checked })}
-          />
-        </>
-      )}
+      {isStaff && <StaffFields kept={kept} />}
     </Dialog>
+  )
+}
+
+/** The limits that only staff may change. */
+function StaffFields({ kept: { draft, change } }: { kept: Kept<Limits> }) {
+  const { say } = useWords()
+  const { billing, rate, inbound } = draft
+  return (
+    <>
+      <SegmentedControl<typeof billing>
+        fullWidth
+        aria-label={say('companies.billing')}
+        value={billing}
+        onChange={billing => change({ billing })}
+        data={(['POSTPAID', 'PREPAID'] as const).map(value => ({
+          value,
+          label: say(`companies.billing.${value}`),
+        }))}
+      />
+      <NumberInput
+        label={say('companies.rate')}
+        description={say('companies.rate.note')}
+        min={1}
+        max={100_000}
+        allowDecimal={false}
+        allowNegative={false}
+        clampBehavior="strict"
+        hideControls
+        value={rate}
+        onChange={rate => change({ rate })}
+      />
+      <Switch
+        label={say('companies.inbound')}
+        description={say('companies.inbound.note')}
+        checked={inbound}
+        onChange={({ currentTarget }) => change({ inbound: currentTarget.checked })}
+      />
+    </>
   )
 }
 

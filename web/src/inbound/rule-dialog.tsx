@@ -21,7 +21,6 @@ type Props = { companyId: number; rules: Rules; rule?: Rule; onClose(): void }
 export function RuleDialog({ companyId, rules, rule, onClose }: Props) {
   const words = useWords()
   const { say } = words
-  const list = useId()
   const kept = useKept(`rule ${rule?.ruleId ?? 'new'}`, startOf(rules, rule))
   const { change } = kept
   const { names, center, url } = kept.draft
@@ -47,34 +46,62 @@ export function RuleDialog({ companyId, rules, rule, onClose }: Props) {
     >
       {save.isError && <FormProblem>{describeProblem(words, save.error)}</FormProblem>}
       <NamesChoice known={namesIn(rules, rule)} chosen={names} onChange={names => change({ names })} />
+      <CenterField
+        value={center}
+        centers={rules.centers}
+        problem={isChecked && center.trim() === '' && say('inbound.center.empty')}
+        onChange={center => change({ center })}
+      />
+      <UrlField
+        value={url}
+        problem={isChecked && !isGoodUrl && say('inbound.rule.url.wrong')}
+        onChange={url => change({ url })}
+      />
+    </Dialog>
+  )
+}
+
+type FieldProps = { value: string; problem: string | false; onChange(value: string): void }
+
+function CenterField({ value, centers, problem, onChange }: FieldProps & Pick<Rules, 'centers'>) {
+  const { say } = useWords()
+  const list = useId()
+  return (
+    <>
       <TextInput
         label={say('inbound.center')}
         description={say('inbound.rule.center.help')}
         list={list}
         autoComplete="off"
         maxLength={100}
-        error={isChecked && center.trim() === '' && say('inbound.center.empty')}
-        value={center}
-        onChange={({ currentTarget }) => change({ center: currentTarget.value })}
+        error={problem}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
       />
       <datalist id={list}>
-        {rules.centers.map(({ centerId, name }) => (
+        {centers.map(({ centerId, name }) => (
           <option key={centerId} value={name} />
         ))}
       </datalist>
-      <TextInput
-        label={say('inbound.rule.url')}
-        description={say('inbound.rule.url.help')}
-        placeholder="https://shop.example/inbound"
-        type="url"
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={2048}
-        error={isChecked && !isGoodUrl && say('inbound.rule.url.wrong')}
-        value={url}
-        onChange={({ currentTarget }) => change({ url: currentTarget.value })}
-      />
-    </Dialog>
+    </>
+  )
+}
+
+function UrlField({ value, problem, onChange }: FieldProps) {
+  const { say } = useWords()
+  return (
+    <TextInput
+      label={say('inbound.rule.url')}
+      description={say('inbound.rule.url.help')}
+      placeholder="https://shop.example/inbound"
+      type="url"
+      autoComplete="off"
+      spellCheck={false}
+      maxLength={2048}
+      error={problem}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
   )
 }
 

@@ -48,18 +48,7 @@ export function NewKeyDialog({ companyId, keys, onClose }: Props) {
     >
       {make.isError && !ofAddresses && <FormProblem>{describeProblem(words, make.error)}</FormProblem>}
       <NameField value={name} onChange={setName} />
-      <Radio.Group label={say('keys.new.kind')} value={type} onChange={kind => setType(oneOf(kinds, kind) ?? type)}>
-        {kinds.map(kind => (
-          <Radio
-            key={kind}
-            size="xs"
-            value={kind}
-            label={say(`keys.kind.${kind}`)}
-            description={say(`keys.kind.${kind}.text`)}
-            classNames={radio}
-          />
-        ))}
-      </Radio.Group>
+      <KindField value={type} onChange={setType} />
       {type === 'MESSAGE' && keys.centers.length > 1 && (
         <NativeSelect
           label={say('keys.new.center')}
@@ -70,6 +59,24 @@ export function NewKeyDialog({ companyId, keys, onClose }: Props) {
       )}
       <AddressField value={addresses} problem={ofAddresses} onChange={setAddresses} />
     </Dialog>
+  )
+}
+
+function KindField({ value, onChange }: { value: ApiKey['type']; onChange(kind: ApiKey['type']): void }) {
+  const { say } = useWords()
+  return (
+    <Radio.Group label={say('keys.new.kind')} value={value} onChange={kind => onChange(oneOf(kinds, kind) ?? value)}>
+      {kinds.map(kind => (
+        <Radio
+          key={kind}
+          size="xs"
+          value={kind}
+          label={say(`keys.kind.${kind}`)}
+          description={say(`keys.kind.${kind}.text`)}
+          classNames={radio}
+        />
+      ))}
+    </Radio.Group>
   )
 }
 

@@ -11,6 +11,7 @@ import table from '../../parts/lists/table.module.css'
 import { Blank } from '../../parts/pages/blank.tsx'
 import { ErrorState } from '../../parts/pages/error-state.tsx'
 import { OneCompany, useCompanyId } from '../../parts/pages/one-company.tsx'
+import { oneOf } from '../../search-values.ts'
 import { useMe } from '../../session.ts'
 import { useWords } from '../../words/words.ts'
 import styles from '../developers.module.css'
@@ -105,41 +106,29 @@ function Filters({ keys }: { keys: RequestPage['keys'] }) {
       <NativeSelect
         aria-label={say('requests.filter.status')}
         value={search.status ?? ''}
-        onChange={({ currentTarget }) => change({ status: statusClasses.find(one => one === currentTarget.value) })}
-      >
-        <option value="">{say('requests.filter.all')}</option>
-        {statusClasses.map(status => (
-          <option key={status} value={status}>
-            {say(`requests.filter.${status}`)}
-          </option>
-        ))}
-      </NativeSelect>
+        data={[
+          { value: '', label: say('requests.filter.all') },
+          ...statusClasses.map(value => ({ value, label: say(`requests.filter.${value}`) })),
+        ]}
+        onChange={({ currentTarget }) => change({ status: oneOf(statusClasses, currentTarget.value) })}
+      />
       {keys.length > 0 && (
         <NativeSelect
           aria-label={say('requests.filter.key')}
           value={search.key ?? ''}
+          data={[
+            { value: '', label: say('requests.filter.keys') },
+            ...keys.map(key => ({ value: String(key.keyId), label: nameOf(key) })),
+          ]}
           onChange={({ currentTarget }) => change({ key: Number(currentTarget.value) || undefined })}
-        >
-          <option value="">{say('requests.filter.keys')}</option>
-          {keys.map(key => (
-            <option key={key.keyId} value={key.keyId}>
-              {nameOf(key)}
-            </option>
-          ))}
-        </NativeSelect>
+        />
       )}
       <NativeSelect
         aria-label={say('requests.filter.method')}
         value={search.method ?? ''}
-        onChange={({ currentTarget }) => change({ method: methods.find(one => one === currentTarget.value) })}
-      >
-        <option value="">{say('requests.filter.methods')}</option>
-        {methods.map(method => (
-          <option key={method} value={method}>
-            {method}
-          </option>
-        ))}
-      </NativeSelect>
+        data={[{ value: '', label: say('requests.filter.methods') }, ...methods]}
+        onChange={({ currentTarget }) => change({ method: oneOf(methods, currentTarget.value) })}
+      />
       <SearchField
         label={say('requests.filter.id')}
         clear={say('callbacks.clear')}

@@ -171,8 +171,10 @@ function Brands({ chosen, onChange }: { chosen: BrandName[]; onChange(brands: Br
   )
 }
 
+type CompaniesProps = { chosen: Company[]; onChange(companies: Company[]): void }
+
 /** The companies that may use the sender names of this gateway without registration. */
-function Companies({ chosen, onChange }: { chosen: Company[]; onChange(companies: Company[]): void }) {
+function Companies({ chosen, onChange }: CompaniesProps) {
   const { say } = useWords()
   const [search, setSearch] = useState('')
   const { data } = useQuery({
@@ -190,20 +192,7 @@ function Companies({ chosen, onChange }: { chosen: Company[]; onChange(companies
     <fieldset className={`${styles.group} ${styles.whole}`}>
       <legend className={styles.legend}>{say('gateway.form.companies')}</legend>
       <p className="note">{say('gateway.form.companies.note')}</p>
-      {chosen.length > 0 && (
-        <div className={styles.checks}>
-          {chosen.map(({ companyId, name }) => (
-            <label key={companyId}>
-              <input
-                type="checkbox"
-                checked
-                onChange={() => onChange(chosen.filter(one => one.companyId !== companyId))}
-              />
-              {name}
-            </label>
-          ))}
-        </div>
-      )}
+      <ChosenCompanies chosen={chosen} onChange={onChange} />
       <div className={styles.fields}>
         <TextInput
           aria-label={say('company.find')}
@@ -228,5 +217,19 @@ function Companies({ chosen, onChange }: { chosen: Company[]; onChange(companies
         )}
       </div>
     </fieldset>
+  )
+}
+
+function ChosenCompanies({ chosen, onChange }: CompaniesProps) {
+  if (chosen.length === 0) return null
+  return (
+    <div className={styles.checks}>
+      {chosen.map(({ companyId, name }) => (
+        <label key={companyId}>
+          <input type="checkbox" checked onChange={() => onChange(chosen.filter(one => one.companyId !== companyId))} />
+          {name}
+        </label>
+      ))}
+    </div>
   )
 }

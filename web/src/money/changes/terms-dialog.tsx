@@ -28,15 +28,7 @@ export function TermsDialog({ money, onClose }: { money: Money; onClose(): void 
   const [budget, setBudget] = useState(before.budget?.replace(/\.?0+$/, '') ?? '')
   const [billing, setBilling] = useState(before.billing)
   const [isWrong, setIsWrong] = useState(false)
-  const client = useQueryClient()
-  const change = useMutation({
-    mutationFn: (form: TermsForm) => ask('PUT', `/money/terms?companyId=${money.company.companyId}`, form),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: MONEY })
-      tellDone(say('app.saved'))
-      onClose()
-    },
-  })
+  const change = useChange(money.company.companyId, onClose)
   const submit = () => {
     const typed = budget.trim() === '' ? null : amountIn(budget)
     setIsWrong(typed === undefined)
@@ -57,24 +49,44 @@ export function TermsDialog({ money, onClose }: { money: Money; onClose(): void 
         value={budget}
         onChange={({ currentTarget }) => setBudget(currentTarget.value)}
       />
-      {isStaff && (
-        <Radio.Group
-          label={say('money.terms.billing')}
-          value={billing}
-          onChange={value => setBilling(oneOf(modes, value) ?? billing)}
-        >
-          {modes.map(mode => (
-            <Radio
-              key={mode}
-              value={mode}
-              size="xs"
-              classNames={radio}
-              label={say(`money.billing.${mode}`)}
-              description={say(`money.billing.${mode}.note`)}
-            />
-          ))}
-        </Radio.Group>
-      )}
+      {isStaff && <BillingField value={billing} onChange={setBilling} />}
     </Dialog>
+  )
+}
+
+function useChange(companyId: number, onClose: () => void) {
+  const { say } = useWords()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (form: TermsForm) => ask('PUT', `/money/terms?companyId=${companyId}`, form),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: MONEY })
+      tellDone(say('app.saved'))
+      onClose()
+    },
+  })
+}
+
+type Billing = (typeof modes)[number]
+
+function BillingField({ value, onChange }: { value: Billing; onChange(billing: Billing): void }) {
+  const { say } = useWords()
+  return (
+    <Radio.Group
+      label={say('money.terms.billing')}
+      value={value}
+      onChange={mode => onChange(oneOf(modes, mode) ?? value)}
+    >
+      {modes.map(mode => (
+        <Radio
+          key={mode}
+          value={mode}
+          size="xs"
+          classNames={radio}
+          label={say(`money.billing.${mode}`)}
+          description={say(`money.billing.${mode}.note`)}
+        />
+      ))}
+    </Radio.Group>
   )
 }

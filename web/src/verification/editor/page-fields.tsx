@@ -49,9 +49,11 @@ export function PageFields({ form, hasSecret, savedCaptcha }: Props) {
 
 const BRANDS = { hcaptcha: 'hCaptcha', turnstile: 'Cloudflare Turnstile' } as const
 
-function Robots({ form, page, isKept }: { form: FormProps; page: Page; isKept: boolean }) {
+type RobotsProps = { form: FormProps; page: Page; isKept: boolean }
+
+function Robots({ form, page, isKept }: RobotsProps) {
   const { say } = useWords()
-  const { draft, change, wrong } = form
+  const { change } = form
   const hasKeys = page.captcha !== 'altcha' && page.captcha !== 'none'
   const choose = (captcha: Captcha = page.captcha) =>
     change({ page: { ...page, captcha, captchaSiteKey: null }, captchaSecret: '' })
@@ -66,32 +68,7 @@ function Robots({ form, page, isKept }: { form: FormProps; page: Page; isKept: b
           label: kind === 'hcaptcha' || kind === 'turnstile' ? BRANDS[kind] : say(`verification.captcha.${kind}`),
         }))}
       />
-      {hasKeys && (
-        <>
-          <TextInput
-            label={say('verification.captcha.siteKey')}
-            value={page.captchaSiteKey ?? ''}
-            maxLength={500}
-            autoComplete="off"
-            spellCheck={false}
-            error={wrong('captcha-site-key')}
-            onChange={({ currentTarget }) =>
-              change({ page: { ...page, captchaSiteKey: currentTarget.value.trim() || null } })
-            }
-          />
-          <TextInput
-            label={say('verification.captcha.secret')}
-            description={say('verification.captcha.secret.help')}
-            placeholder={isKept ? say('verification.captcha.secret.kept') : ''}
-            value={draft.captchaSecret}
-            maxLength={1000}
-            type="password"
-            autoComplete="new-password"
-            error={wrong('captcha-secret')}
-            onChange={({ currentTarget }) => change({ captchaSecret: currentTarget.value })}
-          />
-        </>
-      )}
+      {hasKeys && <CaptchaKeys form={form} page={page} isKept={isKept} />}
       <Switch
         label={say('verification.builder')}
         description={say('verification.builder.help')}
@@ -105,5 +82,35 @@ function Robots({ form, page, isKept }: { form: FormProps; page: Page; isKept: b
         </p>
       )}
     </div>
+  )
+}
+
+function CaptchaKeys({ form: { draft, change, wrong }, page, isKept }: RobotsProps) {
+  const { say } = useWords()
+  return (
+    <>
+      <TextInput
+        label={say('verification.captcha.siteKey')}
+        value={page.captchaSiteKey ?? ''}
+        maxLength={500}
+        autoComplete="off"
+        spellCheck={false}
+        error={wrong('captcha-site-key')}
+        onChange={({ currentTarget }) =>
+          change({ page: { ...page, captchaSiteKey: currentTarget.value.trim() || null } })
+        }
+      />
+      <TextInput
+        label={say('verification.captcha.secret')}
+        description={say('verification.captcha.secret.help')}
+        placeholder={isKept ? say('verification.captcha.secret.kept') : ''}
+        value={draft.captchaSecret}
+        maxLength={1000}
+        type="password"
+        autoComplete="new-password"
+        error={wrong('captcha-secret')}
+        onChange={({ currentTarget }) => change({ captchaSecret: currentTarget.value })}
+      />
+    </>
   )
 }

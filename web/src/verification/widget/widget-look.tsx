@@ -1,6 +1,6 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import type { PageSettings } from '../../../../src/domain/verifiers/verifier.ts'
+import type { WidgetLook as Look, PageSettings } from '../../../../src/domain/verifiers/verifier.ts'
 import { contrast, textOn } from '../../../../widget/view/look.ts'
 import { Icon } from '../../parts/content/icon.tsx'
 import { Section } from '../../parts/content/section.tsx'
@@ -21,7 +21,7 @@ export function WidgetLook({ form: { draft, change, wrong }, page }: { form: For
   const { say } = useWords()
   const [round, setRound] = useState(0)
   const look = page.look ?? usualLook
-  const set = (changed: Partial<typeof look>) => change({ page: { ...page, look: { ...look, ...changed } } })
+  const set = (changed: Partial<Look>) => change({ page: { ...page, look: { ...look, ...changed } } })
   return (
     <Section title={say('verification.look')} note={say('verification.look.note')}>
       <div className={styles.look}>
@@ -34,45 +34,54 @@ export function WidgetLook({ form: { draft, change, wrong }, page }: { form: For
             </button>
           </p>
         </div>
-        <div className={styles.stack}>
-          <Colour
-            label={say('verification.look.accent')}
-            value={look.accent}
-            usual={USUAL.accent}
-            placeholder={say('verification.look.usual')}
-            error={wrong('accent')}
-            onChange={accent => set({ accent })}
-          />
-          <Colour
-            label={say('verification.look.accentDark')}
-            value={look.accentDark}
-            usual={look.accent ?? USUAL.accentDark}
-            placeholder={look.accent ? say('verification.look.same') : say('verification.look.usual')}
-            error={wrong('accent-dark')}
-            onChange={accentDark => set({ accentDark })}
-          />
-          <div className={styles.pair}>
-            <NativeSelect
-              label={say('verification.look.corners')}
-              value={String(look.radiusPixels ?? USUAL.radiusPixels)}
-              error={wrong('radius')}
-              onChange={({ currentTarget }) => set({ radiusPixels: Number(currentTarget.value) })}
-              data={corners.map(count => ({ value: String(count), label: say('verification.look.pixels', { count }) }))}
-            />
-            <NativeSelect
-              label={say('verification.look.theme')}
-              value={look.theme}
-              onChange={({ currentTarget }) => set({ theme: oneOf(themes, currentTarget.value) ?? look.theme })}
-              data={themes.map(value => ({
-                value,
-                label: say(`verification.look.theme.${value}`),
-              }))}
-            />
-          </div>
-          <p className="note small">{say('verification.look.css')}</p>
-        </div>
+        <LookFields look={look} wrong={wrong} onChange={set} />
       </div>
     </Section>
+  )
+}
+
+type LookProps = { look: Look; wrong: FormProps['wrong']; onChange(changed: Partial<Look>): void }
+
+function LookFields({ look, wrong, onChange }: LookProps) {
+  const { say } = useWords()
+  return (
+    <div className={styles.stack}>
+      <Colour
+        label={say('verification.look.accent')}
+        value={look.accent}
+        usual={USUAL.accent}
+        placeholder={say('verification.look.usual')}
+        error={wrong('accent')}
+        onChange={accent => onChange({ accent })}
+      />
+      <Colour
+        label={say('verification.look.accentDark')}
+        value={look.accentDark}
+        usual={look.accent ?? USUAL.accentDark}
+        placeholder={look.accent ? say('verification.look.same') : say('verification.look.usual')}
+        error={wrong('accent-dark')}
+        onChange={accentDark => onChange({ accentDark })}
+      />
+      <div className={styles.pair}>
+        <NativeSelect
+          label={say('verification.look.corners')}
+          value={String(look.radiusPixels ?? USUAL.radiusPixels)}
+          error={wrong('radius')}
+          onChange={({ currentTarget }) => onChange({ radiusPixels: Number(currentTarget.value) })}
+          data={corners.map(count => ({ value: String(count), label: say('verification.look.pixels', { count }) }))}
+        />
+        <NativeSelect
+          label={say('verification.look.theme')}
+          value={look.theme}
+          onChange={({ currentTarget }) => onChange({ theme: oneOf(themes, currentTarget.value) ?? look.theme })}
+          data={themes.map(value => ({
+            value,
+            label: say(`verification.look.theme.${value}`),
+          }))}
+        />
+      </div>
+      <p className="note small">{say('verification.look.css')}</p>
+    </div>
   )
 }
 
