@@ -73,7 +73,7 @@ export class Flow {
     pick: way => this.#pick(way),
     edit: () => this.#edit(),
     check: code => this.#check(code),
-    again: () => this.#again(this.#state!.channelType),
+    again: () => this.#again(this.#sessionState.channelType),
     retry: () => this.#retry?.(),
   }
 
@@ -86,6 +86,21 @@ export class Flow {
     this.#view = view
     addEventListener('online', this.#onOnline)
     this.#begin()
+  }
+
+  get #activeSession(): Session {
+    if (!this.#session) throw new Error('The widget has no session')
+    return this.#session
+  }
+
+  get #chosenWay(): Channel {
+    if (!this.#way) throw new Error('The widget has no channel')
+    return this.#way
+  }
+
+  get #sessionState(): State {
+    if (!this.#state) throw new Error('The widget does not know the state of its session')
+    return this.#state
   }
 
   /** Shows an error of the page's options. Sends no request. */
@@ -179,8 +194,8 @@ export class Flow {
     this.#act(async wait => {
       this.#showStart(true)
       const captcha = await wait(this.#robot.token())
-      const wish = { destination: this.#settings.destination, channelType: this.#way!, captcha }
-      const { key, secret, ...state } = await wait(this.#api.createSession(wish))
+      const request = { destination: this.#settings.destination, channelType: this.#chosenWay, captcha }
+      const { key, secret, ...state } = await wait(this.#api.createSession(request))
       this.#session = { key, secret }
       this.#settings.memory.write(this.#session)
       this.#robot.stop()
@@ -192,7 +207,7 @@ export class Flow {
     this.#act(async wait => {
       this.#showSending(way)
       this.#message = undefined
-      await this.#deliver(await wait(this.#api.again(this.#session!, way)), wait)
+      await this.#deliver(await wait(this.#api.again(this.#activeSession, way)), wait)
     })
   }
 
@@ -209,23 +224,23 @@ export class Flow {
       if (error instanceof WidgetError || error instanceof Offline) throw error
       await this.#judgeFailure(error, wait)
     }
-    this.#follow(await wait(this.#api.state(this.#session!)))
+    this.#follow(await wait(this.#api.state(this.#activeSession)))
   }
 
   /** The site's server calls the service with the key. On a page of a site builder the widget calls it. */
   async #handOver() {
     const { sendAuthKey } = this.#settings
-    if (!sendAuthKey) return void (await this.#api.deliver(this.#session!))
-    const answer = await sendAuthKey(this.#session!.key)
+    if (!sendAuthKey) return void (await this.#api.deliver(this.#activeSession))
+    const answer = await sendAuthKey(this.#activeSession.key)
     if (answer instanceof Response && !answer.ok) throw new Error(`The site's server answered ${answer.status}`)
   }
 
   /** Prefers the error that the service knows to the error of the site's function, because it says more. */
   async #judgeFailure(error: unknown, wait: Wait) {
-    const state = await wait(this.#api.state(this.#session!))
+    const state = await wait(this.#api.state(this.#activeSession))
     if (state.state !== 'WAITING') return
     console.error('VerifyWidget: sendAuthKey failed:', error)
-    this.#api.report(350, String(error), this.#session!.key)
+    this.#api.report(350, String(error), this.#activeSession.key)
     throw new WidgetError({ code: 350 })
   }
 
@@ -268,7 +283,7 @@ export class Flow {
     this.#poll = setTimeout(async () => {
       if (document.hidden && this.#state?.state === 'SENT') return this.#pollIn(ms)
       try {
-        const state = await this.#api.state(this.#session!)
+        const state = await this.#api.state(this.#activeSession)
         if (turn !== this.#turn) return
         if (this.#message?.kind === 'offline') this.#retry?.()
         else this.#follow(state)
@@ -288,7 +303,7 @@ export class Flow {
     this.#isConfirmed = true
     if (result) this.#formField = putIntoForm(this.#settings.host, result)
     try {
-      this.#settings.onSuccess?.(this.#session!.key, result)
+      this.#settings.onSuccess?.(this.#activeSession.key, result)
     } catch (error) {
       console.error('VerifyWidget: onSuccess failed:', error)
     }
@@ -298,17 +313,17 @@ export class Flow {
 
   #check(code: string) {
     this.#act(async wait => {
-      this.#showCode(this.#state!, true)
+      this.#showCode(this.#sessionState, true)
       this.#view.announce(this.#settings.words.of('checking'))
       try {
-        const { status, ...state } = await wait(this.#api.check(this.#session!, code))
+        const { status, ...state } = await wait(this.#api.check(this.#activeSession, code))
         this.#message = status === 'WRONG_CODE' ? { kind: 'wrong', triesLeft: state.triesLeft } : undefined
         this.#follow(status === 'EXPIRED' && state.triesLeft > 0 ? { ...state, secondsToExpire: 0 } : state)
       } catch (error) {
         if (!(error instanceof Offline)) throw error
         this.#message = { kind: 'offline' }
         this.#retry = () => this.#check(code)
-        this.#showCode(this.#state!, false)
+        this.#showCode(this.#sessionState, false)
         this.#pollIn(SENT_POLL_MS)
       }
     })
@@ -318,7 +333,7 @@ export class Flow {
     if (!this.#message) return
     this.#message = undefined
     this.#retry = undefined
-    this.#showCode(this.#state!, false)
+    this.#showCode(this.#sessionState, false)
   }
 
   // Choosing a channel ----------------------------------------------------------------------------------------------
@@ -362,15 +377,15 @@ export class Flow {
     this.#view.show(staysUnder ? this.#listOfWays() : screen)
   }
 
-  #showStart(isBusy: boolean, way = this.#way!, robot: Robot = this.#robot) {
+  #showStart(isBusy: boolean, way = this.#chosenWay, robot: Robot = this.#robot) {
     this.#isSending = isBusy
     this.#show({ kind: 'start', way, robot, isBusy, hasOtherWays: this.#hasOtherWays })
     if (isBusy) this.#view.announce(progressWord(this.#settings.words, way))
   }
 
   #showSending(way: Channel) {
-    const isFirst = this.#shown.kind === 'start' && this.#shown.isBusy
-    this.#showStart(true, way, isFirst ? (this.#shown as { robot: Robot }).robot : noRobotCheck)
+    const first = this.#shown.kind === 'start' && this.#shown.isBusy ? this.#shown : undefined
+    this.#showStart(true, way, first?.robot ?? noRobotCheck)
   }
 
   #showSent(state: State) {
@@ -452,9 +467,9 @@ export class Flow {
   #retrySession() {
     this.#act(async wait => {
       this.#show({ kind: 'loading' })
-      const state = await wait(this.#api.state(this.#session!))
+      const state = await wait(this.#api.state(this.#activeSession))
       if (state.state === 'FAILED') this.#again(state.channelType)
-      else await this.#resume(this.#session!, state, wait)
+      else await this.#resume(this.#activeSession, state, wait)
     })
   }
 }

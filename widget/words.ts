@@ -208,17 +208,18 @@ export class Words {
   /** The plural form for `n` things: `wrong` becomes `wrong.one`, `wrong.few` or `wrong.many`. */
   count(word: 'code.input' | 'code.short' | 'wrong' | 'wrong.flash', n: number): string {
     const form = this.#plural.select(n).replace('other', 'many')
-    return this.of((has(`${word}.${form}`) ? `${word}.${form}` : `${word}.many`) as Word, { n })
+    const plural = `${word}.${form}`
+    return this.of(has(plural) ? plural : `${word}.many`, { n })
   }
 
   /** The text of an error. Undefined if the error has no text of its own. */
   ofError(code: number, part: 'title' | 'text'): string | undefined {
     const word = `error.${code}.${part}`
-    return has(word) ? this.of(word as Word) : undefined
+    return has(word) ? this.of(word) : undefined
   }
 }
 
-const has = (word: string) => word in en
+const has = (word: string): word is Word => word in en
 
 /** Russian texts have no line break after a short word. */
 const withoutLonelyShortWords = (text: string) => text.replace(/(^|\s)(в|к|на|с|не|и|из) /gi, '$1$2\u00a0')

@@ -123,11 +123,23 @@ function write(text: string) {
   process.stdout.write(`${text}\n`)
 }
 
+/** The value of an option that the command requires, or for which it has a default. */
+export const textOption = (call: Call, name: string): string => given(call.options[name], `--${name}`)
+
+/** The first argument of a command. */
+export const argumentOf = (call: Call): string => given(call.arguments[0], 'An argument')
+
+/** `refuseMissing` has checked required options before the command runs. A missing value here is a wrong definition. */
+export function given<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new UsageError(`${what} is required.`)
+  return value
+}
+
 /** Reads an option that must be a whole number above zero. */
-export const idOption = (call: Call, name: string): number => readId(call.options[name]!, name)
+export const idOption = (call: Call, name: string): number => readId(textOption(call, name), name)
 
 /** Reads the argument of a command that must be a whole number above zero. */
-export const idArgument = (call: Call, name: string): number => readWhole(call.arguments[0]!, name)
+export const idArgument = (call: Call, name: string): number => readWhole(argumentOf(call), name)
 
 export const readId = (text: string, name: string): number => readWhole(text, `--${name}`)
 

@@ -4,7 +4,7 @@ import { type Money, money } from '../base/money.ts'
 import { normaliseNumber } from '../base/phone-number.ts'
 import { readTimestamp } from '../base/timestamp.ts'
 import type { Call } from './command.ts'
-import { idOption, readId } from './command-line.ts'
+import { idOption, readId, textOption } from './command-line.ts'
 
 /** Options that several commands read in the same way; a wrong one is told in one sentence. */
 
@@ -54,7 +54,7 @@ const MOST = money('100000000000000') // what the database has room for
 
 /** An amount above zero with at most four places. It is never rounded. */
 export function amountOption(call: Call, name: string): Money {
-  const text = call.options[name]!
+  const text = textOption(call, name)
   const amount = /^\d{1,15}(\.\d{1,4})?$/.test(text) ? money(text) : 0n
   if (amount <= 0n || amount >= MOST) {
     throw new UsageError(`--${name} must be an amount above zero such as 1500.50, not "${text}".`)

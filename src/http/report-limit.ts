@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import { AppError } from '../base/errors.ts'
 
 const RETRY_AFTER_SECONDS = 5
@@ -32,7 +33,7 @@ export class ReportLimit {
 
   #leave(partnerId: number) {
     this.#open -= 1
-    const left = this.#byPartner.get(partnerId)! - 1
+    const left = (this.#byPartner.get(partnerId) ?? 0) - 1
     if (left > 0) this.#byPartner.set(partnerId, left)
     else this.#byPartner.delete(partnerId)
   }
@@ -48,6 +49,13 @@ const tooManyInAll = () =>
   new AppError('not_ready', 'Too many reports are being read: try again in a moment', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })
+
+/**
+ * Sends a file while it is read. HEAD needs no line of it. A text instead of the stream would have a Content-Length of
+ * zero.
+ */
+export const sendFile = (method: string, reply: FastifyReply, open: () => Readable): FastifyReply =>
+  reply.send(method === 'HEAD' ? Readable.from([]) : open())
 
 /** Ends the report if its client reads nothing for this long. A stalled client must not use up the limit for ever. */
 export function streamOf(pieces: AsyncIterable<string | Buffer>, stallMs: number): Readable {

@@ -42,26 +42,26 @@ export function makeSearch(salt: string, challenge: string): Search {
   function addBlock(hash: Uint32Array, bytes: Uint8Array, at: number) {
     for (let i = 0; i < 16; i++) {
       const b = at + i * 4
-      words[i] = (bytes[b]! << 24) | (bytes[b + 1]! << 16) | (bytes[b + 2]! << 8) | bytes[b + 3]!
+      words[i] = (of(bytes, b) << 24) | (of(bytes, b + 1) << 16) | (of(bytes, b + 2) << 8) | of(bytes, b + 3)
     }
     for (let i = 16; i < 64; i++) {
-      const x = words[i - 15]!
-      const y = words[i - 2]!
+      const x = of(words, i - 15)
+      const y = of(words, i - 2)
       const s0 = turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)
       const s1 = turn(y, 17) ^ turn(y, 19) ^ (y >>> 10)
-      words[i] = words[i - 16]! + s0 + words[i - 7]! + s1
+      words[i] = of(words, i - 16) + s0 + of(words, i - 7) + s1
     }
-    let a = hash[0]!
-    let b = hash[1]!
-    let c = hash[2]!
-    let d = hash[3]!
-    let e = hash[4]!
-    let f = hash[5]!
-    let g = hash[6]!
-    let h = hash[7]!
+    let a = of(hash, 0)
+    let b = of(hash, 1)
+    let c = of(hash, 2)
+    let d = of(hash, 3)
+    let e = of(hash, 4)
+    let f = of(hash, 5)
+    let g = of(hash, 6)
+    let h = of(hash, 7)
     for (let i = 0; i < 64; i++) {
       const s1 = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)
-      const t1 = (h + s1 + ((e & f) ^ (~e & g)) + constants[i]! + words[i]!) | 0
+      const t1 = (h + s1 + ((e & f) ^ (~e & g)) + of(constants, i) + of(words, i)) | 0
       const s0 = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)
       const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0
       h = g
@@ -73,14 +73,19 @@ export function makeSearch(salt: string, challenge: string): Search {
       b = a
       a = (t1 + t2) | 0
     }
-    hash[0]! += a
-    hash[1]! += b
-    hash[2]! += c
-    hash[3]! += d
-    hash[4]! += e
-    hash[5]! += f
-    hash[6]! += g
-    hash[7]! += h
+    hash[0] = of(hash, 0) + a
+    hash[1] = of(hash, 1) + b
+    hash[2] = of(hash, 2) + c
+    hash[3] = of(hash, 3) + d
+    hash[4] = of(hash, 4) + e
+    hash[5] = of(hash, 5) + f
+    hash[6] = of(hash, 6) + g
+    hash[7] = of(hash, 7) + h
+  }
+
+  /** The element at an index. All indexes of this code exist. */
+  function of(list: Uint8Array | Uint32Array, at: number): number {
+    return list[at] ?? 0
   }
 
   function turn(x: number, by: number): number {

@@ -73,15 +73,16 @@ export interface Drawn<Of extends Screen = Screen> {
 }
 
 export function draw(screen: Screen, around: Surroundings): Drawn {
-  const drawn = {
-    loading: () => drawLoading(around),
-    start: () => drawStart(screen as Start, around),
-    code: () => drawCode(screen as Code, around),
-    ways: () => drawWays(screen as Ways, around),
-    note: () => drawNote(screen as Note, around),
-  }[screen.kind]() as Drawn
+  const drawn = drawKind(screen, around) as Drawn
   drawn.update(screen)
   return drawn
+}
+
+function drawKind(screen: Screen, around: Surroundings) {
+  if (screen.kind === 'start') return drawStart(screen, around)
+  if (screen.kind === 'code') return drawCode(screen, around)
+  if (screen.kind === 'ways') return drawWays(screen, around)
+  return screen.kind === 'note' ? drawNote(screen, around) : drawLoading(around)
 }
 
 function drawLoading({ words }: Surroundings): Drawn {
@@ -208,23 +209,24 @@ function drawWays({ ways }: Ways, { words, actions }: Surroundings): Drawn<Ways>
   const title = drawTitle(words.of('ways.title'))
   const back = button('back', actions.back, icon('back'))
   back.setAttribute('aria-label', words.of('ways.back'))
-  const hints = ways.map(() => h('small'))
-  const buttons = ways.map((way, i) =>
-    button('way', () => actions.pick(way), icon(shownAs(way)), nameOf(words, way), hints[i]!, icon('next')),
-  )
+  const rows = ways.map(way => {
+    const hint = h('small')
+    const pick = () => actions.pick(way)
+    return { way, hint, button: button('way', pick, icon(shownAs(way)), nameOf(words, way), hint, icon('next')) }
+  })
 
   return {
     shape: ways.length > 5 ? 'is-long' : '',
     parts: [
       h('div', { class: 'head' }, back, title),
-      h('ul', { class: 'ways', role: 'list' }, ...buttons.map(button => h('li', {}, button))),
+      h('ul', { class: 'ways', role: 'list' }, ...rows.map(({ button }) => h('li', {}, button))),
     ],
     focus: title,
     update({ until }) {
       const wait = secondsUntil(until)
-      for (const [i, way] of ways.entries()) {
-        buttons[i]!.disabled = wait > 0
-        setText(hints[i]!, wait > 0 ? words.of('way.wait', { time: clock(wait) }) : hintOf(words, way))
+      for (const { way, hint, button } of rows) {
+        button.disabled = wait > 0
+        setText(hint, wait > 0 ? words.of('way.wait', { time: clock(wait) }) : hintOf(words, way))
       }
     },
   }

@@ -5,6 +5,7 @@ import { whats } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { given } from '../command-line.ts'
 import { choiceOption, limitOption, optionalId, timeOption } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
@@ -28,7 +29,7 @@ export async function listSome(call: Call) {
 }
 
 export async function dropOld(call: Call) {
-  const before = timeOption(call, 'before')!
+  const before = given(timeOption(call, 'before'), '--before')
   await withDatabase(call.config, async ({ sql }) => {
     const dropped = await recorded(sql, async (tx, record) => {
       const now = await databaseNow(tx)

@@ -2,6 +2,7 @@ import { UsageError } from '../../base/errors.ts'
 import { databaseNow } from '../../db/clock.ts'
 import { detachMonth, listMonths, type Month } from '../../domain/messages/months.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { textOption } from '../command-line.ts'
 import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 
@@ -30,7 +31,7 @@ export async function detachOne(call: Call) {
 }
 
 function monthOption(call: Call): string {
-  const text = call.options.month!
+  const text = textOption(call, 'month')
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) {
     throw new UsageError(`--month must be a month such as 2026-05, not "${text}".`)
   }

@@ -13,6 +13,7 @@ import { currentTariffs, listTariffs, openPriceBook } from '../../domain/pricing
 import type { Tariff } from '../../domain/pricing/tariff.ts'
 import { noPartner } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { argumentOf } from '../command-line.ts'
 import { withFile } from '../file.ts'
 import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
@@ -27,7 +28,7 @@ export async function listInForce(call: Call) {
 }
 
 export async function importFile(call: Call) {
-  await withFile(call.arguments[0]!, async source => {
+  await withFile(argumentOf(call), async source => {
     const content = await text(source)
     if (isPriceFile(content)) return importPrices(call, content)
     const rows = readTariffFile(content)

@@ -7,7 +7,7 @@ import {
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
-import { idOption } from '../command-line.ts'
+import { argumentOf, idOption } from '../command-line.ts'
 import { limitOption, readNumber } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { moreNote, table } from '../table.ts'
@@ -24,7 +24,7 @@ export async function listSome(call: Call) {
 
 export async function addOne(call: Call) {
   const companyId = idOption(call, 'company')
-  const msisdn = readNumber(call.arguments[0]!, 'NUMBER')
+  const msisdn = readNumber(argumentOf(call), 'NUMBER')
   await withDatabase(call.config, async ({ sql }) => {
     await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
     await recorded(sql, async (tx, record) => {
@@ -38,7 +38,7 @@ export async function addOne(call: Call) {
 
 export async function removeOne(call: Call) {
   const companyId = idOption(call, 'company')
-  const msisdn = readNumber(call.arguments[0]!, 'NUMBER')
+  const msisdn = readNumber(argumentOf(call), 'NUMBER')
   await withDatabase(call.config, async ({ sql }) => {
     await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
     const wasThere = await recorded(sql, async (tx, record) => {

@@ -23,7 +23,7 @@ import { accountOf, correctBalance, listAccounts, setBilling, topUp } from '../.
 import { partnerWithLogin } from '../../domain/partners/partners.ts'
 import { noCompany, noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
-import { idOption } from '../command-line.ts'
+import { given, idOption, textOption } from '../command-line.ts'
 import { shownAmount } from '../money.ts'
 import { amountOption, choiceOption, rateOption } from '../options.ts'
 import { recorded } from '../recorded.ts'
@@ -42,7 +42,7 @@ const LONGEST_KPP = 20
 
 export async function createOne(call: Call) {
   const company = companyIn(call)
-  const login = call.options.partner!
+  const login = textOption(call, 'partner')
   await withDatabase(call.config, async ({ sql }) => {
     const partner = await partnerWithLogin(sql, login)
     if (!partner) throw new UsageError(noPartner(login))
@@ -65,7 +65,7 @@ function companyIn(call: Call): NewCompany {
   if ((kpp?.length ?? 0) > LONGEST_KPP) throw new UsageError(`--kpp must be at most ${LONGEST_KPP} characters.`)
   return {
     name,
-    counteragentType: choiceOption(call, 'type', counteragentTypes)!,
+    counteragentType: given(choiceOption(call, 'type', counteragentTypes), '--type'),
     counteragentInn: inn,
     budget: call.options.budget === undefined ? null : amountOption(call, 'budget'),
     ...(address === undefined ? {} : { counteragentAddress: address }),

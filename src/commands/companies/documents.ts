@@ -5,7 +5,7 @@ import type { CompanyDocument } from '../../domain/documents/document.ts'
 import { listDocuments, readDocument } from '../../domain/documents/documents.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
-import { idOption } from '../command-line.ts'
+import { argumentOf, idOption } from '../command-line.ts'
 import { refusalToWrite } from '../file.ts'
 import { table } from '../table.ts'
 
@@ -22,7 +22,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export async function saveOne(call: Call) {
   const companyId = idOption(call, 'company')
-  const [id] = call.arguments as [string]
+  const id = argumentOf(call)
   if (!UUID.test(id)) throw new UsageError(`ID must be the id of a document, not "${id}".`)
   await withDatabase(call.config, async ({ sql }) => {
     await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))

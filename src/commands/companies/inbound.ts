@@ -9,13 +9,13 @@ import { refusalOfCenterName, type TrafficCenter } from '../../domain/traffic-ce
 import { centerCalled, defaultCenter, listCenters, moveDefault } from '../../domain/traffic-centers/traffic-centers.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
-import { idOption } from '../command-line.ts'
+import { given, idOption, textOption } from '../command-line.ts'
 import { choiceOption, optionalId } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 
 export async function addOne(call: Call) {
-  const channelType = choiceOption(call, 'channel', inboundChannels)!
+  const channelType = given(choiceOption(call, 'channel', inboundChannels), '--channel')
   const callbackUrl = urlOption(call)
   const center = centerOption(call, 'center')
   const senderNames = call.lists.sender ?? []
@@ -31,7 +31,7 @@ export async function addOne(call: Call) {
 }
 
 function urlOption(call: Call): string {
-  const url = call.options.url!
+  const url = textOption(call, 'url')
   const refusal = refusalOfUrl(url)
   if (refusal) throw new UsageError(`--url ${refusal}.`)
   return url
@@ -73,7 +73,7 @@ export const listCompanyCenters = (call: Call) =>
   })
 
 export async function addCenter(call: Call) {
-  const name = centerOption(call, 'name')!
+  const name = given(centerOption(call, 'name'), '--name')
   await onCompany(call, async (sql, { companyId }) => {
     const center = await recorded(sql, async (tx, record) => {
       const isThere = (await listCenters(tx, companyId)).some(center => center.name === name)
@@ -86,7 +86,7 @@ export async function addCenter(call: Call) {
 }
 
 export async function makeCenterDefault(call: Call) {
-  const name = centerOption(call, 'name')!
+  const name = given(centerOption(call, 'name'), '--name')
   await onCompany(call, async (sql, { companyId }) => {
     const center = await recorded(sql, async (tx, record) => {
       const moved = await orAdvise(noCenter(companyId, name), moveDefault(tx, companyId, name))

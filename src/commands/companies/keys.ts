@@ -18,14 +18,14 @@ import {
 import { refusalOfCenterName } from '../../domain/traffic-centers/traffic-center.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
-import { idOption } from '../command-line.ts'
+import { given, idOption } from '../command-line.ts'
 import { choiceOption, optionalId } from '../options.ts'
 import { type Record, recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 
 export async function createOne(call: Call) {
   const companyId = idOption(call, 'company')
-  const type = choiceOption(call, 'type', keyTypes)!
+  const type = given(choiceOption(call, 'type', keyTypes), '--type')
   const center = centerOption(call)
   const list = addressesOption(call)
   if (center !== undefined && type !== 'MESSAGE') throw new UsageError('--center is for keys of the type MESSAGE only.')
@@ -72,7 +72,7 @@ export async function listSome(call: Call) {
 }
 
 export async function restrictOne(call: Call) {
-  const list = addressesOption(call)!
+  const list = given(addressesOption(call), '--addresses')
   await changeOne(call, 'key.changed', (sql, companyId, keyId) => restrictKey(sql, companyId, keyId, list))
 }
 

@@ -8,7 +8,7 @@ import type { Sender } from '../../domain/senders/sender.ts'
 import { listAllSenders, setSenderRate } from '../../domain/senders/senders.ts'
 import { noSender, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
-import { idOption } from '../command-line.ts'
+import { idOption, textOption } from '../command-line.ts'
 import { optionalId, rateOption } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
@@ -28,7 +28,7 @@ export const approveOne = (call: Call) =>
 
 export const rejectOne = (call: Call) =>
   decide(call, 'sender.rejected', async (sql, senderId) =>
-    rejectSender(sql, senderId, call.options.comment!, await databaseNow(sql)),
+    rejectSender(sql, senderId, textOption(call, 'comment'), await databaseNow(sql)),
   )
 
 export const denyOne = (call: Call) =>

@@ -6,7 +6,7 @@ import type { Template } from '../../domain/templates/template.ts'
 import { listAllTemplates } from '../../domain/templates/templates.ts'
 import { orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
-import { idOption } from '../command-line.ts'
+import { idOption, textOption } from '../command-line.ts'
 import { optionalId } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
@@ -26,7 +26,7 @@ export const approveOne = (call: Call) =>
 
 export const rejectOne = (call: Call) =>
   decide(call, 'template.rejected', async (sql, templateId) =>
-    rejectTemplate(sql, templateId, call.options.comment!, await databaseNow(sql)),
+    rejectTemplate(sql, templateId, textOption(call, 'comment'), await databaseNow(sql)),
   )
 
 export const denyOne = (call: Call) =>

@@ -15,6 +15,7 @@ import { type Found, requireMessage, searchMessages } from '../../domain/message
 import type { Filter } from '../../domain/message-search/search.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { argumentOf } from '../command-line.ts'
 import { shownAmount } from '../money.ts'
 import { channelOption, choiceOption, limitOption, optionalId, readNumber, timeOption } from '../options.ts'
 import { reasonOf } from '../reasons.ts'
@@ -74,7 +75,7 @@ async function findIn(sql: Pool, companyIds: number[], filter: Filter, limit: nu
 }
 
 export async function showOne(call: Call) {
-  const [id] = call.arguments as [string]
+  const id = argumentOf(call)
   const companyId = optionalId(call, 'company')
   await withDatabase(call.config, async ({ sql }) => {
     const message = await messageIn(sql, await companiesOf(sql, companyId), id)

@@ -32,6 +32,7 @@ import { keepingOf, secretsOf } from '../../engine/gateways/known-connectors.ts'
 import { tryGateway } from '../../engine/gateways/trial.ts'
 import { noCompany, noGateway, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { given, textOption } from '../command-line.ts'
 import { channelOption, choiceOption, rateOption } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
@@ -59,8 +60,8 @@ export async function listAll({ config, print }: Call) {
 }
 
 export async function addOne(call: Call) {
-  const channelType = channelOption(call)!
-  const connector = choiceOption(call, 'connector', connectorNames)!
+  const channelType = given(channelOption(call), '--channel')
+  const connector = given(choiceOption(call, 'connector', connectorNames), '--connector')
   const { channels, check } = catalogue[connector]
   if (!(channels as readonly string[]).includes(channelType)) {
     throw new UsageError(`The connector ${connector} serves ${channels.join(', ')}, not ${channelType}.`)
@@ -213,7 +214,7 @@ export async function testOne(call: Call) {
 }
 
 async function onGateway(call: Call, work: (database: Database, found: Gateway) => Promise<void>) {
-  const called = call.options.gateway!
+  const called = textOption(call, 'gateway')
   await withDatabase(call.config, async database => {
     const found = await orAdvise(noGateway(called), requireGateway(database.sql, called))
     await work(database, found)

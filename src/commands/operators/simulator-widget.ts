@@ -6,6 +6,7 @@ import { SEND_WITHIN_SECONDS, widgetIdIn } from '../../domain/widgets/sessions.t
 import type { CaptchaForBrowser } from '../../http/widget/captcha/captcha.ts'
 import { solutionOf } from '../../http/widget/captcha/solve.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { textOption } from '../command-line.ts'
 import { choiceOption } from '../options.ts'
 import { requireWidget } from '../verification/widgets.ts'
 import { keepSession, keptSession } from './browser-secrets.ts'
@@ -113,7 +114,7 @@ async function showState(call: Call, _: Database, service: WidgetService) {
 }
 
 async function sessionOf(call: Call, service: WidgetService) {
-  const key = call.options.key!
+  const key = textOption(call, 'key')
   const { secret, origin } = await keptSession(call.config, key)
   const browser: Browser = { service, origin: call.options.origin ?? origin }
   return { key, secret, browser }

@@ -2,6 +2,7 @@ import { UsageError } from '../../base/errors.ts'
 import { normaliseNumber } from '../../base/phone-number.ts'
 import { simulatorOutbox, writeSimulatedInbound } from '../../domain/gateways/gateways.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { given, textOption } from '../command-line.ts'
 import { channelOption } from '../options.ts'
 import { table } from '../table.ts'
 
@@ -24,9 +25,9 @@ export async function listOutbox({ config, print }: Call) {
 }
 
 export async function writeInbound(call: Call) {
-  const channel = channelOption(call)!
+  const channel = given(channelOption(call), '--channel')
   const { to, text } = call.options as { to: string; text: string }
-  const from = normaliseNumber(call.options.from!)
+  const from = normaliseNumber(textOption(call, 'from'))
   if (from === undefined) throw new UsageError(`--from must be a phone number, not "${call.options.from}".`)
   await withDatabase(call.config, async ({ sql }) => {
     await writeSimulatedInbound(sql, channel, { from: `+${from}`, to, text })

@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts'
 import { type Smsc, type SmscSettings, startSmsc } from '../../channels/smpp/smsc/smsc.ts'
 import type { Call } from '../command.ts'
+import { given, textOption } from '../command-line.ts'
 
 const COUNT_EVERY_MS = 3000
 
@@ -23,11 +24,11 @@ function settingsOf(call: Call): SmscSettings & { host: string } {
   const accounts = (call.lists.account ?? []).map(readAccount)
   const partsPerSecond = wholeOption(call, 'rate', 1, 10_000_000)
   return {
-    host: call.options.host!,
-    port: wholeOption(call, 'port', 0, 65_535)!,
+    host: textOption(call, 'host'),
+    port: given(wholeOption(call, 'port', 0, 65_535), '--port'),
     ...(accounts.length > 0 ? { accounts: Object.fromEntries(accounts) } : {}),
     ...(partsPerSecond === undefined ? {} : { partsPerSecond }),
-    receiptMs: wholeOption(call, 'receipt-ms', 0, 24 * 3600_000)!,
+    receiptMs: given(wholeOption(call, 'receipt-ms', 0, 24 * 3600_000), '--receipt-ms'),
     failRate: shareOption(call, 'fail-rate'),
     throttleRate: shareOption(call, 'throttle-rate'),
     disconnectRate: shareOption(call, 'disconnect-rate'),
@@ -55,7 +56,7 @@ function wholeOption(call: Call, name: string, least: number, most: number): num
 }
 
 function shareOption(call: Call, name: string): number {
-  const text = call.options[name]!
+  const text = textOption(call, name)
   const share = Number(text)
   if (!/^\d?(\.\d+)?$/.test(text) || !(share >= 0 && share <= 1)) {
     throw new UsageError(`--${name} must be a share from 0 to 1, not "${text}".`)

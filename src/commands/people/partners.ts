@@ -13,6 +13,7 @@ import { replacePartnerPassword } from '../../domain/people/partner-owners.ts'
 import { letOwnerIn } from '../../domain/people/sign-in.ts'
 import { noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { argumentOf, textOption } from '../command-line.ts'
 import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 import { newLoginIn, newPasswordIn } from './credentials.ts'
@@ -39,7 +40,7 @@ export async function createOne(call: Call) {
 }
 
 export async function setPassword(call: Call) {
-  const login = call.options.login!
+  const login = textOption(call, 'login')
   const password = await newPasswordIn(call, login)
   await withDatabase(call.config, async ({ sql }) => {
     await recorded(sql, async (tx, record) => {
@@ -74,7 +75,7 @@ async function onLogin(
   change: (sql: Pool, login: string) => Promise<void>,
   outcome: (login: string) => { value: unknown; text: string },
 ) {
-  const [login] = call.arguments as [string]
+  const login = argumentOf(call)
   await withDatabase(call.config, async ({ sql }) => {
     await recorded(sql, async (tx, record) => {
       await orAdvise(noPartner(login), change(tx, login))

@@ -15,6 +15,7 @@ import {
 import type { Person, Place } from '../../domain/people/person.ts'
 import { noCompany, noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { argumentOf, textOption } from '../command-line.ts'
 import { optionalId } from '../options.ts'
 import { type Record, recorded } from '../recorded.ts'
 import { urlOf } from '../service/http-listeners.ts'
@@ -79,7 +80,7 @@ export const renewLink = (call: Call) =>
 
 export const setRole = (call: Call) =>
   onPerson(call, async (sql, person, record) => {
-    const role = call.options.role!
+    const role = textOption(call, 'role')
     await sql.begin(tx => changeRole(tx, person, role))
     const roles = { before: { role: person.role }, after: { role } }
     await record({ what: 'person.role_changed', ...subjectOf(person), ...roles })
@@ -109,7 +110,7 @@ const subjectOf = ({ personId, login, companyId, partnerId }: Person) => ({
 type Outcome = { value: unknown; text: string }
 
 async function onPerson(call: Call, work: (sql: Pool, person: Person, record: Record) => Promise<Outcome>) {
-  const login = call.arguments[0]!
+  const login = argumentOf(call)
   await withDatabase(call.config, async ({ sql }) => {
     const person = await personWithLogin(sql, login)
     if (!person) throw new UsageError(`No person has the login "${login}": \`tidings person list\` shows people.`)

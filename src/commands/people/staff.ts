@@ -3,6 +3,7 @@ import type { Person } from '../../domain/people/person.ts'
 import { changeStaffPassword, createStaff, listStaff } from '../../domain/people/staff.ts'
 import { noStaff, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { textOption } from '../command-line.ts'
 import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 import { newLoginIn, newPasswordIn } from './credentials.ts'
@@ -33,7 +34,7 @@ export async function createOne(call: Call) {
 }
 
 export async function setPassword(call: Call) {
-  const login = call.options.login!
+  const login = textOption(call, 'login')
   const password = await newPasswordIn(call, login)
   await withDatabase(call.config, async ({ sql }) => {
     await recorded(sql, async (tx, record) => {

@@ -12,7 +12,7 @@ import { isInternational, type Sender } from '../../domain/senders/sender.ts'
 import { listSenders } from '../../domain/senders/senders.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import type { Call } from '../command.ts'
-import { idOption } from '../command-line.ts'
+import { argumentOf, idOption } from '../command-line.ts'
 import { choiceOption, idsOption } from '../options.ts'
 import { isTerminal } from '../terminal.ts'
 import type { RecipientsFile } from './recipients-file.ts'
@@ -44,14 +44,14 @@ export function orderIn(call: Call): Order {
   }
   if (name.length > LONGEST_NAME) throw new UsageError(`--name must be 1 to ${LONGEST_NAME} characters.`)
   const order = {
-    path: call.arguments[0]!,
+    path: argumentOf(call),
     companyId: idOption(call, 'company'),
     name,
     text,
     channelType: choiceOption(call, 'channel', channelTypes) ?? 'SMS',
     senderIds: idsOption(call, 'senders'),
     column,
-    rejectedPath: rejected ?? rejectedPathOf(call.arguments[0]!),
+    rejectedPath: rejected ?? rejectedPathOf(argumentOf(call)),
     isUnique: call.switches.unique === true,
     isDryRun: call.switches['dry-run'] === true,
     isConfirmed: call.switches.yes === true,

@@ -6,13 +6,14 @@ import { dataDirOf, openDatabase } from '../../db/database.ts'
 import { upgradeEmbedded } from '../../db/embedded-upgrade.ts'
 import { exportDatabase, importDatabase } from '../../db/transfer.ts'
 import { type Call, closingAfterwards, withDatabase } from '../command.ts'
+import { argumentOf } from '../command-line.ts'
 import { withFile } from '../file.ts'
 
 /**
  * Into a draft beside it, which takes the name of the file when it is complete: no half of an export looks like one.
  */
 export async function exportFile(call: Call) {
-  const file = resolve(call.arguments[0]!)
+  const file = resolve(argumentOf(call))
   const draft = `${file}.part`
   await openDraft(file, draft)
   const removeDraft = () => rm(draft, { force: true })
@@ -42,7 +43,7 @@ async function openDraft(file: string, draft: string) {
 }
 
 export async function importFile(call: Call) {
-  await withFile(call.arguments[0]!, async source => {
+  await withFile(argumentOf(call), async source => {
     const database = await openDatabase(call.config, { create: true, exclusive: true })
     await closingAfterwards(database, async () => {
       const done = await importDatabase(database.sql, database.secret, source, tell(call, 'read'))

@@ -13,7 +13,7 @@ import {
 import { hadVerifier } from '../../domain/verifiers/verifiers.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
-import { idOption } from '../command-line.ts'
+import { idOption, textOption } from '../command-line.ts'
 import { optionalId } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
@@ -153,7 +153,7 @@ function timeLeft(ms: number): string {
 
 export async function unblockOne(call: Call) {
   const companyId = idOption(call, 'company')
-  const subject = call.options.subject!.trim()
+  const subject = textOption(call, 'subject').trim()
   await withDatabase(call.config, async ({ sql }) => {
     await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
     const isUnblocked = await recorded(sql, async (tx, record) => {

@@ -21,7 +21,7 @@ import {
 } from '../../domain/verifiers/verifiers.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
-import { idOption } from '../command-line.ts'
+import { idOption, textOption } from '../command-line.ts'
 import { optionalId } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { details, table } from '../table.ts'
@@ -71,7 +71,7 @@ export async function listSome(call: Call) {
 }
 
 export async function showOne(call: Call) {
-  const gatewayId = call.options.gateway!
+  const gatewayId = textOption(call, 'gateway')
   await withDatabase(call.config, async ({ sql }) => {
     const verifier = await orAdvise(noVerifier(gatewayId), requireAnyVerifier(sql, 'API', gatewayId))
     call.print(present(verifier), detailsOf(verifier))
@@ -79,7 +79,7 @@ export async function showOne(call: Call) {
 }
 
 export async function changeOne(call: Call) {
-  const gatewayId = call.options.gateway!
+  const gatewayId = textOption(call, 'gateway')
   if (nameOf(call).name === undefined && Object.keys(settingsOf(call)).length === 0)
     throw new UsageError('There is nothing to change: `tidings verifier set --help` shows the options.')
   await withDatabase(call.config, async ({ sql }) => {
@@ -97,7 +97,7 @@ export async function changeOne(call: Call) {
 }
 
 export async function deleteOne(call: Call) {
-  const gatewayId = call.options.gateway!
+  const gatewayId = textOption(call, 'gateway')
   await withDatabase(call.config, async ({ sql }) => {
     const verifier = await orAdvise(noVerifier(gatewayId), requireAnyVerifier(sql, 'API', gatewayId))
     await recorded(sql, async (tx, record) => {

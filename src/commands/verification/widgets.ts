@@ -15,7 +15,7 @@ import {
 import { snippetOf } from '../../domain/widgets/snippet.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
-import { idOption } from '../command-line.ts'
+import { idOption, textOption } from '../command-line.ts'
 import { optionalId } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { urlOf } from '../service/http-listeners.ts'
@@ -77,13 +77,13 @@ export async function listSome(call: Call) {
 
 export async function showOne(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
-    const widget = await requireWidget(sql, call.options.widget!)
+    const widget = await requireWidget(sql, textOption(call, 'widget'))
     call.print(present(widget), detailsOf(widget))
   })
 }
 
 export async function changeOne(call: Call) {
-  const widgetId = call.options.widget!
+  const widgetId = textOption(call, 'widget')
   const options = await pageOptionsOf(call)
   if (nameOf(call).name === undefined && Object.keys(settingsOf(call)).length === 0 && isEmpty(options))
     throw new UsageError('There is nothing to change: `tidings widget set --help` shows the options.')
@@ -107,7 +107,7 @@ export async function changeOne(call: Call) {
 
 export async function deleteOne(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
-    const widget = await requireWidget(sql, call.options.widget!)
+    const widget = await requireWidget(sql, textOption(call, 'widget'))
     await recorded(sql, async (tx, record) => {
       await deleteVerifier(tx, widget)
       await record({ what: 'widget.deleted', ...subjectOf(widget), before: fieldsOf(widget) })
@@ -119,7 +119,7 @@ export async function deleteOne(call: Call) {
 
 export async function showStatistics(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
-    const { companyId, verifierId } = await requireWidget(sql, call.options.widget!)
+    const { companyId, verifierId } = await requireWidget(sql, textOption(call, 'widget'))
     await printStatistics(call, sql, companyId, verifierId)
   })
 }

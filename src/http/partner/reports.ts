@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Sql } from '../../db/sql.ts'
 import type { Dispatch } from '../../domain/dispatches/dispatch.ts'
@@ -6,7 +5,7 @@ import { requireDispatch } from '../../domain/dispatches/dispatches.ts'
 import type { Message } from '../../domain/messages/message.ts'
 import { everyMessage } from '../../domain/messages/messages.ts'
 import { type Context, usualLimits } from '../context.ts'
-import { ReportLimit, streamOf } from '../report-limit.ts'
+import { ReportLimit, sendFile, streamOf } from '../report-limit.ts'
 import { ById, ErrorAnswer } from '../schemas.ts'
 import { presentMessage } from './messages.ts'
 
@@ -50,10 +49,8 @@ export const reportRoutes =
       reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', `attachment; filename="dispatch-${dispatch.dispatchId}.csv"`)
-      // HEAD needs no line of the report. A text instead of the stream would have a Content-Length of zero.
-      if (request.method === 'HEAD') return reply.send(Readable.from([]) as never)
       const open = () => streamOf(reportLines(sql, dispatch), reportStallMs)
-      return reply.send(limit.admit(request.partner.partnerId, open) as never)
+      return sendFile(request.method, reply, () => limit.admit(request.partner.partnerId, open))
     })
   }
 

@@ -9,6 +9,7 @@ import {
   refTo,
   rootSchemas,
   type Schema,
+  schemasOf,
 } from './document.ts'
 import { answerErrors, errorOf, helpAddress } from './errors.ts'
 import { type SampleWords, sampleOf } from './samples.ts'
@@ -246,11 +247,11 @@ function nameSchemas(document: Document, components: Record<string, string>) {
     for (const { inner, replace } of innerSchemas(schema)) replace(taken(inner))
     if (!name) return schema
     const { description: _, ...rest } = schema
-    document.components.schemas![name] ??= { title: name, ...rest }
+    schemasOf(document)[name] ??= { title: name, ...rest }
     return refTo(name)
   }
   for (const { holder } of rootSchemas(document)) holder.schema = taken(holder.schema)
-  for (const schema of Object.values(document.components.schemas!)) {
+  for (const schema of Object.values(schemasOf(document))) {
     for (const { inner, replace } of innerSchemas(schema)) replace(taken(inner))
   }
 }
@@ -260,12 +261,14 @@ const comparable = ({ description: _, ...schema }: Schema) => JSON.stringify(sch
 
 /** Finds a schema by its place: `listMessages.200.items` is the items of the property `items` in the answer 200. */
 function schemaAt(document: Document, place: string): Schema {
-  const [operationId, status, ...steps] = place.split('.')
+  const [operationId, status = '', ...steps] = place.split('.')
   const operation = operationsOf(document).find(([, one]) => one.operationId === operationId)?.[1]
-  const schema = operation?.responses[status!]?.content?.['application/json']?.schema
+  const schema = operation?.responses[status]?.content?.['application/json']?.schema
   if (!schema) throw new Error(`the reference names a schema at ${place}, and there is none`)
   return steps.reduce((at, step) => {
-    const { items, ...one } = at.properties![step]!
+    const found = at.properties?.[step]
+    if (!found) throw new Error(`the reference names a schema at ${place}, and there is none`)
+    const { items, ...one } = found
     return items ?? one
   }, schema.items ?? schema)
 }
@@ -280,7 +283,7 @@ function describeFields(document: Document, fields: Record<string, string>) {
     }
   }
   for (const { owner, holder } of rootSchemas(document)) describeSchema(holder.schema, owner, fields)
-  for (const [owner, schema] of Object.entries(document.components.schemas!)) describeSchema(schema, owner, fields)
+  for (const [owner, schema] of Object.entries(schemasOf(document))) describeSchema(schema, owner, fields)
 }
 
 /** Example values in answers, for fields with the same meaning in all places. */

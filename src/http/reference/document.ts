@@ -55,6 +55,12 @@ export type Document = {
   webhooks?: Record<string, { post: Operation }>
 }
 
+/** The named schemas of the document. */
+export function schemasOf({ components }: Document): Record<string, Schema> {
+  components.schemas ??= {}
+  return components.schemas
+}
+
 export const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
 /** Every operation with its name, such as `POST /company`. */
@@ -69,20 +75,25 @@ export const operationsOf = ({ paths }: Document): [string, Operation][] =>
 /** The schemas directly inside a schema, each with a function that replaces it. */
 export function innerSchemas(schema: Schema): { inner: Schema; replace: (by: Schema) => void }[] {
   const found: { inner: Schema; replace: (by: Schema) => void }[] = []
-  const add = (holder: object, key: string | number) => {
-    const inner = (holder as Record<string | number, Schema>)[key]
-    if (typeof inner !== 'object') return
-    found.push({
-      inner,
-      replace: by => {
-        ;(holder as Record<string | number, Schema>)[key] = by
-      },
-    })
+  const add = (inner: Schema | boolean | undefined, replace: (by: Schema) => void) => {
+    if (typeof inner === 'object') found.push({ inner, replace })
   }
-  for (const name of Object.keys(schema.properties ?? {})) add(schema.properties!, name)
-  for (const list of [schema.anyOf, schema.oneOf, schema.allOf]) for (const i of (list ?? []).keys()) add(list!, i)
-  if (schema.items) add(schema, 'items')
-  if (schema.additionalProperties) add(schema, 'additionalProperties')
+  const { properties = {}, anyOf = [], oneOf = [], allOf = [] } = schema
+  for (const [name, inner] of Object.entries(properties))
+    add(inner, by => {
+      properties[name] = by
+    })
+  for (const list of [anyOf, oneOf, allOf])
+    for (const [i, inner] of list.entries())
+      add(inner, by => {
+        list[i] = by
+      })
+  add(schema.items, by => {
+    schema.items = by
+  })
+  add(schema.additionalProperties, by => {
+    schema.additionalProperties = by
+  })
   return found
 }
 

@@ -189,6 +189,6 @@ const filterIn = ({ status, from, to, before }: Type.Static<typeof Query>) => ({
 const placeText = ({ happenedAt, callbackId }: LogPlace) => `${happenedAt.getTime()}-${callbackId}`
 
 function placeIn(text: string): LogPlace {
-  const [at, callbackId] = text.split('-').map(Number) as [number, number]
-  return { happenedAt: new Date(at), callbackId }
+  const [at, callbackId] = text.split('-')
+  return { happenedAt: new Date(Number(at)), callbackId: Number(callbackId) }
 }

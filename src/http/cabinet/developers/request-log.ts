@@ -98,8 +98,8 @@ const filterIn = ({ status, key, method, requestId, before }: Type.Static<typeof
 const placeText = ({ at, requestNo }: Place) => `${at.getTime()}-${requestNo}`
 
 function placeIn(text: string): Place {
-  const [at, requestNo] = text.split('-').map(Number) as [number, number]
-  return { at: new Date(at), requestNo }
+  const [at, requestNo] = text.split('-')
+  return { at: new Date(Number(at)), requestNo: Number(requestNo) }
 }
 
 const present = (request: ListedRequest) => ({

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type ChannelType, channelTypes } from '../../../base/channel-types.ts'
@@ -30,7 +29,7 @@ import {
   requireWatched,
 } from '../../../domain/watching/watching.ts'
 import { usualLimits } from '../../context.ts'
-import { ReportLimit, streamOf } from '../../report-limit.ts'
+import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { ById, DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { scopeOf } from '../company-scope.ts'
@@ -130,9 +129,8 @@ export const dispatchRoutes =
         reply
           .type(reportTypes[format])
           .header('content-disposition', `attachment; filename="dispatch-${dispatch.dispatchId}.${format}"`)
-        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
         const pieces = reportOf(sql, dispatch, format, { zone, language, hasPrices: maySeePrices(viewer) })
-        return reply.send(reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
+        return sendFile(method, reply, () => reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
       },
     )
 

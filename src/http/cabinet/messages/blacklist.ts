@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { invalid, notFound } from '../../../base/errors.ts'
@@ -19,7 +18,7 @@ import {
 import { ASKED } from '../../../domain/blacklist/entry.ts'
 import type { Language } from '../../../domain/people/person.ts'
 import { usualLimits } from '../../context.ts'
-import { ReportLimit, streamOf } from '../../report-limit.ts'
+import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { Defaulted, Id } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
@@ -158,9 +157,8 @@ export const blacklistRoutes =
         refuseUnknownZone(zone)
         const { companyId } = await companyOf(sql, viewer, query)
         reply.type(reportTypes.csv).header('content-disposition', `attachment; filename="blacklist-${companyId}.csv"`)
-        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
         const pieces = exportOf(sql, companyId, language, zone)
-        return reply.send(exportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
+        return sendFile(method, reply, () => exportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
       },
     )
   }
@@ -175,7 +173,7 @@ function beginningIn(typed: string): string | undefined {
 }
 
 function placeIn(after: string): BlacklistPlace {
-  const [micros, destination] = after.split('-') as [string, string]
+  const [micros, destination = ''] = after.split('-')
   return { micros: Number(micros), destination }
 }
 

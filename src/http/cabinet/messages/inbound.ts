@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type ChannelType, channelTypes } from '../../../base/channel-types.ts'
@@ -35,7 +34,7 @@ import {
   moveDefaultWithin,
 } from '../../../domain/traffic-centers/traffic-centers.ts'
 import { usualLimits } from '../../context.ts'
-import { ReportLimit, streamOf } from '../../report-limit.ts'
+import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
@@ -155,8 +154,7 @@ export const inboundRoutes =
         refuseUnknownZone(zone)
         const pieces = reportOf(everyInbound(sql, companyId, searchOf(query), clock()), language, zone)
         reply.type(reportTypes.csv).header('content-disposition', `attachment; filename="inbound-${companyId}.csv"`)
-        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
-        return reply.send(reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
+        return sendFile(method, reply, () => reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
       },
     )
 

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { allChannelTypes } from '../../../base/channel-types.ts'
@@ -24,7 +23,7 @@ import { brandIds, brandOf, brands, OTHER_BRAND_ID } from '../../../domain/numbe
 import type { Viewer } from '../../../domain/people/person.ts'
 import { maySeePrices } from '../../../domain/people/rights.ts'
 import { usualLimits } from '../../context.ts'
-import { ReportLimit, streamOf } from '../../report-limit.ts'
+import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { DateTime, Defaulted, Id, SomeOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { reportTypes } from '../reports/report.ts'
@@ -125,8 +124,7 @@ export const messageRoutes =
         const pages = everySeen(sql, companyIds, searchOf(query), clock())
         const pieces = messageReport(pages, { language, zone, hasPrices: maySeePrices(viewer), hasCompanies: isOfMany })
         reply.type(reportTypes.csv).header('content-disposition', 'attachment; filename="messages.csv"')
-        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
-        return reply.send(reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
+        return sendFile(method, reply, () => reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
       },
     )
 

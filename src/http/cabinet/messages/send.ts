@@ -69,8 +69,9 @@ export const sendRoutes =
         const note = (tx: Transaction, answers: Acceptance[]) =>
           record(tx, request.actor, companyId, messageRequest, answers)
         const [outcome] = await intake.accept(companyId, [messageRequest], onceOf(request, companyId), note)
-        if (outcome!.kind === 'refused') throw errorOf(outcome!)
-        return { messageUuid: outcome!.uuid }
+        if (!outcome) throw new Error('The intake gave no outcome for the message')
+        if (outcome.kind === 'refused') throw errorOf(outcome)
+        return { messageUuid: outcome.uuid }
       },
     )
   }
@@ -113,9 +114,9 @@ async function record(
   messageRequest: MessageRequest,
   [outcome]: Acceptance[],
 ) {
-  if (outcome!.kind === 'refused') return
+  if (!outcome || outcome.kind === 'refused') return
   const { destination, channelType, senderName } = messageRequest
-  const subject = { kind: 'message', id: outcome!.uuid }
+  const subject = { kind: 'message', id: outcome.uuid }
   await recordChange(tx, actor, {
     what: 'message.sent',
     companyId,

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { AppError, invalid, notFound } from '../../../base/errors.ts'
@@ -21,7 +20,7 @@ import {
 } from '../../../domain/ledger/statements.ts'
 import { languages, type Viewer } from '../../../domain/people/person.ts'
 import { usualLimits } from '../../context.ts'
-import { ReportLimit, streamOf } from '../../report-limit.ts'
+import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { Defaulted, Id, OneOf, Page } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
@@ -163,9 +162,8 @@ export const moneyRoutes =
         reply
           .type('text/csv; charset=utf-8')
           .header('content-disposition', `attachment; filename="ledger-${company.companyId}.csv"`)
-        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
         const pieces = ledgerCsv(sql, company, filter, query.language)
-        return reply.send(fileLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
+        return sendFile(method, reply, () => fileLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
       },
     )
 
@@ -307,7 +305,7 @@ function dayIn(text: string): string {
 const placeText = ({ day, lineId }: LinePlace) => `${day}.${lineId}`
 
 function placeIn(text: string): LinePlace {
-  const [day, lineId] = text.split('.') as [string, string]
+  const [day = '', lineId] = text.split('.')
   return { day: dayIn(day), lineId: Number(lineId) }
 }
 

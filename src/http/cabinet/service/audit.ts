@@ -87,8 +87,8 @@ function timeIn(text: string | undefined, name: string): Date | undefined {
 const placeText = ({ at, entryId }: Place) => `${at.getTime()}-${entryId}`
 
 function placeIn(text: string): Place {
-  const [at, entryId] = text.split('-').map(Number) as [number, number]
-  return { at: new Date(at), entryId }
+  const [at, entryId] = text.split('-')
+  return { at: new Date(Number(at)), entryId: Number(entryId) }
 }
 
 /** Other people learn that staff or the command line made a change, but not the name of the person or the address. */

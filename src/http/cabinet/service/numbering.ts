@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { invalid, UsageError } from '../../../base/errors.ts'
@@ -21,7 +20,7 @@ import {
 } from '../../../domain/numbering/uploads.ts'
 import { may } from '../../../domain/people/rights.ts'
 import { usualLimits } from '../../context.ts'
-import { ReportLimit, streamOf } from '../../report-limit.ts'
+import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { Id, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { reportTypes } from '../reports/report.ts'
@@ -103,8 +102,7 @@ export const numberingRoutes =
         const { version, pieces } = await exportNumbering(sql, kind)
         const name = `${kind === 'register' ? 'numbering' : 'ported'}-v${version}.csv`
         reply.type(reportTypes.csv).header('content-disposition', `attachment; filename="${name}"`)
-        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
-        return reply.send(exportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
+        return sendFile(method, reply, () => exportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
       },
     )
 

@@ -134,8 +134,9 @@ function presenterOf(viewer: Viewer) {
 const nothing = { sent: 0, delivered: 0, confirmed: 0, cost: 0n, confirmMs: 0 } as unknown as StatisticsSum
 
 function errorsOf(counts: { code: number; count: number }[]) {
-  if (counts.length === 0) return null
-  return { count: counts.reduce((sum, { count }) => sum + count, 0), code: counts[0]!.code }
+  const [most] = counts
+  if (!most) return null
+  return { count: counts.reduce((sum, { count }) => sum + count, 0), code: most.code }
 }
 
 const presentListed = ({ verifierId, name, settings, createdAt }: Verifier) => ({

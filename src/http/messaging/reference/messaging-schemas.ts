@@ -2,7 +2,7 @@ import { type ChannelType, channelTypes } from '../../../base/channel-types.ts'
 import { MOST_TEMPLATE_CHARACTERS } from '../../../domain/dispatches/dispatch.ts'
 import { callbackOf, oneOfBy } from '../../reference/callbacks.ts'
 import { withPlainNulls } from '../../reference/complete.ts'
-import { type Document, innerSchemas, refTo, type Schema } from '../../reference/document.ts'
+import { type Document, innerSchemas, type Media, refTo, type Schema, schemasOf } from '../../reference/document.ts'
 import { contentForms } from '../content/content-schema.ts'
 import { callbackSchemas, callbackWords } from './callback-schemas.ts'
 
@@ -11,7 +11,7 @@ import { callbackSchemas, callbackWords } from './callback-schemas.ts'
  * channel, and the callbacks.
  */
 export function addMessagingSchemas(document: Document) {
-  const schemas = document.components.schemas!
+  const schemas = schemasOf(document)
   addContents(schemas)
   addMessages(schemas, bodyOf(document, '/message'))
   addCascades(schemas, bodyOf(document, '/message/cascade'))
@@ -19,8 +19,12 @@ export function addMessagingSchemas(document: Document) {
   addCallbacks(document)
 }
 
-const bodyOf = ({ paths }: Document, path: string) => paths[path]!.post!.requestBody!.content['application/json']!
-type Body = ReturnType<typeof bodyOf>
+function bodyOf({ paths }: Document, path: string): Media {
+  const body = paths[path]?.post?.requestBody?.content['application/json']
+  if (!body) throw new Error(`The document has no body of POST ${path}`)
+  return body
+}
+
 type Schemas = Record<string, Schema>
 
 const copyOf = <T>(value: unknown) => JSON.parse(JSON.stringify(value)) as T
@@ -40,11 +44,11 @@ function addContents(schemas: Schemas) {
 
 /** Each form of a content with its own `contentType` gets a name. */
 function choiceOf(schemas: Schemas, name: string, forms: Schema): Schema {
-  const kinds = forms.anyOf?.map(form => form.properties?.contentType?.const as string | undefined) ?? []
-  if (kinds.length === 0 || kinds.includes(undefined)) return forms
-  const names = Object.fromEntries(kinds.map(kind => [kind!, `${name}_${kind}`]))
-  for (const [i, kind] of kinds.entries()) schemas[names[kind!]!] = forms.anyOf![i]!
-  return oneOfBy('contentType', names)
+  const kinds = (forms.anyOf ?? []).map(form => ({ form, kind: form.properties?.contentType?.const }))
+  const named = kinds.flatMap(({ form, kind }) => (typeof kind === 'string' ? [{ form, kind }] : []))
+  if (named.length === 0 || named.length < kinds.length) return forms
+  for (const { form, kind } of named) schemas[`${name}_${kind}`] = form
+  return oneOfBy('contentType', Object.fromEntries(named.map(({ kind }) => [kind, `${name}_${kind}`])))
 }
 
 function withPlaceholders(schema: Schema): Schema {
@@ -57,13 +61,13 @@ function withPlaceholders(schema: Schema): Schema {
 // Messages and steps ------------------------------------------------------------------------------------------------
 
 /** One schema for each channel, and a choice between them by `channelType`. */
-function addMessages(schemas: Schemas, body: Body) {
-  const [message, list] = body.schema.anyOf as [Schema, Schema]
-  const { channelType: _, senderName, content: __, ttl, ...options } = message.properties!
+function addMessages(schemas: Schemas, body: Media) {
+  const { single: message, list } = singleOrList(body)
+  const { channelType: _, senderName, content: __, ttl, ...options } = message.properties ?? {}
   for (const channel of channelTypes) {
-    const own = { ...channelFields(channel, senderName!, ttl!), content: refTo(`Content_${channel}`) }
+    const own = { ...channelFields(channel, senderName, ttl), content: refTo(`Content_${channel}`) }
     const properties = { ...own, ...copyOf<Record<string, Schema>>(options) }
-    schemas[`NewMessage_${channel}`] = { title: channel, type: 'object', required: message.required!, properties }
+    schemas[`NewMessage_${channel}`] = { title: channel, type: 'object', required: message.required ?? [], properties }
   }
   schemas.NewMessage = oneOfBy(
     'channelType',
@@ -72,34 +76,46 @@ function addMessages(schemas: Schemas, body: Body) {
   body.schema = { anyOf: [refTo('NewMessage'), { ...list, items: refTo('NewMessage') }] }
 }
 
-function addCascades(schemas: Schemas, body: Body) {
-  const [cascade, list] = body.schema.anyOf as [Schema, Schema]
-  const steps = cascade.properties!.cascade!
-  steps.items = addSteps(schemas, steps.items!, 'CascadeStep', 'Content')
+function addCascades(schemas: Schemas, body: Media) {
+  const { single: cascade, list } = singleOrList(body)
+  addSteps(schemas, cascade, 'CascadeStep', 'Content')
   schemas.NewCascade = cascade
   body.schema = { anyOf: [refTo('NewCascade'), { ...list, items: refTo('NewCascade') }] }
 }
 
-function addDispatchSteps(schemas: Schemas, { schema }: Body) {
-  const steps = schema.properties!.cascade!
-  steps.items = addSteps(schemas, steps.items!, 'DispatchStep', 'StepContent')
+const addDispatchSteps = (schemas: Schemas, { schema }: Media) =>
+  addSteps(schemas, schema, 'DispatchStep', 'StepContent')
+
+/** The body is one object, or a list of such objects. */
+function singleOrList({ schema }: Media): { single: Schema; list: Schema } {
+  const [single, list] = schema.anyOf ?? []
+  if (!single || !list) throw new Error('The body must allow one object or a list')
+  return { single, list }
 }
 
-function addSteps(schemas: Schemas, step: Schema, name: string, contents: string): Schema {
-  const { senderName, ttl, condition } = step.properties!
+/** Replaces the items of `cascade` by a choice between the channels. */
+function addSteps(schemas: Schemas, { properties: fields = {} }: Schema, name: string, contents: string) {
+  const steps = fields.cascade
+  const step = steps?.items
+  if (!steps || !step) throw new Error(`The schema of ${name} has no steps`)
+  const { senderName, ttl, condition } = step.properties ?? {}
   for (const channel of channelTypes) {
-    const fields = channelFields(channel, senderName!, ttl!)
-    const properties = { ...fields, content: refTo(`${contents}_${channel}`), condition: copyOf<Schema>(condition) }
-    schemas[`${name}_${channel}`] = { title: channel, type: 'object', required: step.required!, properties }
+    const own = channelFields(channel, senderName, ttl)
+    const properties = { ...own, content: refTo(`${contents}_${channel}`), condition: copyOf<Schema>(condition) }
+    schemas[`${name}_${channel}`] = { title: channel, type: 'object', required: step.required ?? [], properties }
   }
   schemas[name] = oneOfBy(
     'channelType',
     byChannel(channel => `${name}_${channel}`),
   )
-  return refTo(name)
+  steps.items = refTo(name)
 }
 
-const channelFields = (channel: ChannelType, senderName: Schema, ttl: Schema): Record<string, Schema> => ({
+const channelFields = (
+  channel: ChannelType,
+  senderName: Schema | undefined,
+  ttl: Schema | undefined,
+): Record<string, Schema> => ({
   channelType: { type: 'string', const: channel },
   senderName: { ...senderName, ...senderNameRules[channel] },
   ttl: { ...ttl, minimum: quickChannels.includes(channel) ? 30 : 60, maximum: 86_400 },
@@ -116,7 +132,7 @@ const senderNameRules: Partial<Record<ChannelType, Schema>> = {
 function addCallbacks(document: Document) {
   const names = Object.fromEntries(Object.keys(callbackSchemas).map(event => [event, `Event_${event}`]))
   for (const [event, name] of Object.entries(names)) {
-    document.components.schemas![name] = copyOf<Schema>(callbackSchemas[event])
+    schemasOf(document)[name] = copyOf<Schema>(callbackSchemas[event])
   }
   const events = { type: 'array', minItems: 1, maxItems: 100, items: oneOfBy('callback_event', names) }
   document.webhooks = { callback: callbackOf(callbackWords, events) }

@@ -5,6 +5,8 @@ import type { Language } from '../../../../domain/people/person.ts'
 import type { PricingModel } from '../../../../domain/pricing/tariff.ts'
 import type { SenderType } from '../../../../domain/senders/sender.ts'
 
+const namesOf = <Key extends string>(names: Record<Key, string>) => names
+
 /** Texts of the files that the server writes. The texts of the pages are in `web/src/words/`. */
 const en = {
   statement: 'Statement',
@@ -51,16 +53,16 @@ const en = {
   more: 'and others, see the ledger',
   notOver: 'the month is not over',
   quiet: 'Nothing was topped up or charged in this month.',
-  kinds: {
+  kinds: namesOf<EntryKind>({
     TOPUP: 'Top-up',
     CORRECTION: 'Correction',
     MESSAGES: 'Delivered messages',
     MAU_PACKAGE: 'Package of unique recipients',
     SENDER_FEE: 'Fee for a sender name',
-  } as Record<EntryKind, string>,
+  }),
   otherOperators: 'other operators',
-  operators: { MTS: 'MTS', BEELINE: 'Beeline', MEGAFON: 'MegaFon', TELE2: 'Tele2' } as Record<Brand, string>,
-  channelNames: {
+  operators: namesOf<Brand>({ MTS: 'MTS', BEELINE: 'Beeline', MEGAFON: 'MegaFon', TELE2: 'Tele2' }),
+  channelNames: namesOf<ChannelType>({
     SMS: 'SMS',
     VIBER: 'Viber',
     WHATSAPP: 'WhatsApp',
@@ -72,19 +74,19 @@ const en = {
     WEASY: 'Weasy',
     PUSH: 'Push',
     TELEGRAM_GATEWAY: 'Telegram Gateway',
-  } as Record<ChannelType, string>,
-  traffic: {
+  }),
+  traffic: namesOf<TrafficType>({
     AUTHORIZE: 'codes',
     TRANSACT: 'transactional',
     SERVICE: 'service',
     PROMO: 'advertising',
-  } as Record<TrafficType, string>,
-  senderTypes: { COMMON: 'Common name', START: 'Own name, free', PRO: 'Own name, paid' } as Record<SenderType, string>,
-  models: {
+  }),
+  senderTypes: namesOf<SenderType>({ COMMON: 'Common name', START: 'Own name, free', PRO: 'Own name, paid' }),
+  models: namesOf<PricingModel>({
     FIXED: 'fixed price',
     SCALED: 'price by volume',
     MAU: 'price by unique recipients',
-  } as Record<PricingModel, string>,
+  }),
 }
 
 const ru: typeof en = {
