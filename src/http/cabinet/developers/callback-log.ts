@@ -57,13 +57,22 @@ export type SecretAnswer = { secret: string }
 export type TestAnswer = TestState
 export type { LogEntry, SeenReceiver }
 
+const see = { needs: 'developers.see' } as const
+const alter = { needs: 'developers.change' } as const
+
 /** The callbacks of one company: contents, receivers and their answers. */
 export const callbackLogRoutes =
-  ({ sql, clock, secret }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const see = { needs: 'developers.see' } as const
-    const alter = { needs: 'developers.change' } as const
+    await api.register(callbackListRoutes(context))
+    await api.register(callbackActionRoutes(context))
+    await api.register(callbackTestRoutes(context))
+  }
 
+/** Lists callbacks, and reads one. */
+const callbackListRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.get(
       '/callbacks/settings',
       { config: see, schema: { querystring: OfCompany } },
@@ -101,7 +110,12 @@ export const callbackLogRoutes =
         return openCallback(sql, companyId, params.callbackId)
       },
     )
+  }
 
+/** Sends a callback again, retries a receiver, and changes the secret. */
+const callbackActionRoutes =
+  ({ sql, clock, secret }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     /** Sends the whole batch again. The receiver recognizes callbacks that it has seen by their ids. */
     api.post(
       '/callbacks/:callbackId/replay',
@@ -146,7 +160,12 @@ export const callbackLogRoutes =
         return { secret: made }
       },
     )
+  }
 
+/** Sends a test callback. */
+const callbackTestRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     /** An engine sends the test callback. The page polls for the result. */
     api.post(
       '/callbacks/tests',

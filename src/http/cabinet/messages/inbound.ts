@@ -117,15 +117,25 @@ export type TrialAnswer = {
   others: { rule: InboundRuleRow; verdict: Exclude<Verdict, 'taken'> }[]
 }
 
+const seen = { needs: 'settings.see' } as const
+const changed = { needs: 'settings.change' } as const
+
 /** Inbound messages of the company, their rules, and the traffic centers of the rules. */
 export const inboundRoutes =
-  ({ sql, clock, billingZone, limits, stopWords }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    await api.register(inboundMessageRoutes(context))
+    await api.register(ruleRoutes(context))
+    await api.register(centerRoutes(context))
+  }
+
+/** Inbound messages, as a list and as a file. */
+const inboundMessageRoutes =
+  ({ sql, clock, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     const { reports, reportStallMs } = { ...usualLimits, ...limits }
     const reportLimit = new ReportLimit(reports, REPORTS_OF_PERSON)
     const traffic = { needs: 'traffic.see' } as const
-    const seen = { needs: 'settings.see' } as const
-    const changed = { needs: 'settings.change' } as const
 
     api.get(
       '/inbound',
@@ -157,7 +167,12 @@ export const inboundRoutes =
         return sendFile(method, reply, () => reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
       },
     )
+  }
 
+/** The rules that choose the center of a message. */
+const ruleRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.get(
       '/inbound/rules',
       { config: seen, schema: { querystring: OfCompany } },
@@ -213,7 +228,12 @@ export const inboundRoutes =
         return reply.code(204).send()
       },
     )
+  }
 
+/** Traffic centers, and the test of the rules. */
+const centerRoutes =
+  ({ sql, stopWords }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.post(
       '/inbound/centers',
       { config: changed, schema: { querystring: OfCompany, body: NewCenter } },

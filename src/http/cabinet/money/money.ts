@@ -90,19 +90,24 @@ export type StatementAnswer = ReturnType<typeof presentStatement> & { isOver: bo
 export type AccountsAnswer = { page: number; perPage: number; total: number; items: ListedAccount[] }
 export type ListedAccount = { companyId: number; name: string } & ReturnType<typeof presentAccount>
 
+const seen = { needs: 'money.see' } as const
+
 /** Money of one company: its balance, its ledger entries, and a statement for each month. */
 export const moneyRoutes =
-  ({ sql, clock, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const { reports, reportStallMs } = { ...usualLimits, ...limits }
-    const fileLimit = new ReportLimit(reports, FILES_OF_PERSON)
-    const seen = { needs: 'money.see' } as const
+    await api.register(accountRoutes(context))
+    await api.register(ledgerRoutes(context))
+    await api.register(statementRoutes(context))
+    await api.register(paymentRoutes(context))
+  }
+
+/** The budget of a company, and the balances of all companies. */
+const accountRoutes =
+  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     const billing = () => ({ billingZone, now: clock() })
     const thisMonth = () => monthOf(clock(), billingZone)
-    const statementFor = (companyId: number, month: string) => {
-      if (`${month}-01` > thisMonth()) throw notFound('Statement')
-      return statementOf(sql, companyId, `${month}-01`)
-    }
 
     api.get(
       '/money',
@@ -124,6 +129,14 @@ export const moneyRoutes =
         return { page, perPage: ACCOUNTS_OF_PAGE, total, items: listed }
       },
     )
+  }
+
+/** The ledger by day, and as a file. */
+const ledgerRoutes =
+  ({ sql, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const { reports, reportStallMs } = { ...usualLimits, ...limits }
+    const fileLimit = new ReportLimit(reports, FILES_OF_PERSON)
 
     api.get(
       '/money/ledger',
@@ -166,6 +179,17 @@ export const moneyRoutes =
         return sendFile(method, reply, () => fileLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
       },
     )
+  }
+
+/** The statements of months, and their files. */
+const statementRoutes =
+  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const thisMonth = () => monthOf(clock(), billingZone)
+    const statementFor = (companyId: number, month: string) => {
+      if (`${month}-01` > thisMonth()) throw notFound('Statement')
+      return statementOf(sql, companyId, `${month}-01`)
+    }
 
     api.get(
       '/money/statements',
@@ -205,6 +229,13 @@ export const moneyRoutes =
         return reply.send((await statementPdf(made)) as never)
       },
     )
+  }
+
+/** Top-ups, corrections and payment terms. */
+const paymentRoutes =
+  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const billing = () => ({ billingZone, now: clock() })
 
     api.post(
       '/money/top-ups',

@@ -82,12 +82,21 @@ export type MadeAnswer = { senderIds: number[] }
 export type SenderPageAnswer = Awaited<ReturnType<typeof presentPage>>
 export type { HistoryItem } from './review-history.ts'
 
+const change = { needs: 'settings.change' } as const
+
 /** Sender names of one company: listing, requesting, changing and suspending. */
 export const senderRoutes =
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    await api.register(senderListRoutes(context))
+    await api.register(senderChangeRoutes(context))
+  }
+
+/** Lists, reads and requests names. */
+const senderListRoutes =
   ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     const see = { needs: 'settings.see' } as const
-    const change = { needs: 'settings.change' } as const
 
     api.get(
       '/senders',
@@ -144,7 +153,12 @@ export const senderRoutes =
         return presentPage(sql, viewer, sender, currency)
       },
     )
+  }
 
+/** Changes and suspends names. */
+const senderChangeRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     /** A name that was rejected goes back into review. */
     api.patch(
       '/senders/:senderId',

@@ -68,15 +68,19 @@ const EXPORTS_OF_PERSON = 2
 
 /** The numbering plan, for staff. */
 export const numberingRoutes =
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    await api.register(planRoutes(context))
+    await api.register(uploadRoutes(context))
+    await api.register(importRoutes(context))
+  }
+
+/** Reads the numbering plan in use. */
+const planRoutes =
   ({ sql, clock, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     const { reports, reportStallMs } = { ...usualLimits, ...limits }
     const exportLimit = new ReportLimit(reports, EXPORTS_OF_PERSON)
-    api.addContentTypeParser(
-      'application/octet-stream',
-      { parseAs: 'buffer' },
-      async (_: unknown, body: Buffer) => body,
-    )
 
     api.get('/numbering', { config: { needs: 'numbering.see' } }, async ({ viewer }): Promise<NumberingAnswer> => {
       const state = await describeNumbering(sql)
@@ -105,6 +109,17 @@ export const numberingRoutes =
         return sendFile(method, reply, () => exportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
       },
     )
+  }
+
+/** Uploads a file in pieces. */
+const uploadRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    api.addContentTypeParser(
+      'application/octet-stream',
+      { parseAs: 'buffer' },
+      async (_: unknown, body: Buffer) => body,
+    )
 
     api.post(
       '/numbering/uploads',
@@ -131,7 +146,12 @@ export const numberingRoutes =
       { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
       async ({ params }): Promise<UploadAnswer> => requireUpload(sql, params.uploadId, clock()),
     )
+  }
 
+/** Compares and applies an uploaded file, and sets virtual operators. */
+const importRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     /** Reads the file and returns the changes that an import would make. */
     api.post(
       '/numbering/uploads/:uploadId/compare',

@@ -41,12 +41,21 @@ export type SecondFactorAnswer = { isOn: boolean; recoveryCodesLeft: number }
 export type ProposalAnswer = { secret: string; address: string }
 export type RecoveryCodesAnswer = { recoveryCodes: string[] }
 
+const config = { needs: 'signed in' } as const
+
 /** Routes for the person's own account. */
 export const accountRoutes =
-  ({ sql, clock, secondFactors }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const config = { needs: 'signed in' } as const
+    await api.register(profileRoutes(context))
+    await api.register(sessionListRoutes(context))
+    await api.register(secondFactorRoutes(context))
+  }
 
+/** Preferences and the password. */
+const profileRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.patch('/account', { config, schema: { body: Preferences } }, async ({ viewer, actor, body }, reply) => {
       const { name, language, theme } = viewer
       const before = { name, language, theme }
@@ -64,7 +73,12 @@ export const accountRoutes =
       )
       return reply.code(204).send()
     })
+  }
 
+/** The sessions of the person. */
+const sessionListRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.get('/account/sessions', { config }, async ({ viewer }): Promise<SessionsAnswer> => {
       const sessions = await sessionsOf(sql, viewer.personId, clock())
       return {
@@ -99,7 +113,12 @@ export const accountRoutes =
           return { ended }
         }),
     )
+  }
 
+/** The second factor. */
+const secondFactorRoutes =
+  ({ clock, secondFactors }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.get(
       '/account/second-factor',
       { config },

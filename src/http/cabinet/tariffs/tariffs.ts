@@ -134,8 +134,28 @@ type TariffImport = {
 
 /** Tariffs and fees, for staff. */
 export const tariffRoutes =
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    await api.register(tariffReadRoutes(context))
+    await api.register(tariffChangeRoutes(context))
+    await api.register(tariffFileRoutes(context))
+    await api.register(feeRoutes(context))
+  }
+
+/** Lists tariffs, and reads one with its volumes. */
+const tariffReadRoutes =
   ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
+    const volumeIn = async (
+      { companyId, name }: { companyId: number; name: string },
+      tariff: Tariff,
+      month: string,
+    ) => ({
+      companyId,
+      name,
+      count: await volumeOf(sql, companyId, tariff, month),
+    })
+
     api.get(
       '/tariffs',
       { config: { needs: 'tariffs.see' }, schema: { querystring: OfBook } },
@@ -174,16 +194,13 @@ export const tariffRoutes =
         }
       },
     )
+  }
 
-    const volumeIn = async (
-      { companyId, name }: { companyId: number; name: string },
-      tariff: Tariff,
-      month: string,
-    ) => ({
-      companyId,
-      name,
-      count: await volumeOf(sql, companyId, tariff, month),
-    })
+/** Changes one tariff, at once or from a day on. */
+const tariffChangeRoutes =
+  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const startOf = (day: string | null) => firstDay(day, clock(), billingZone)
 
     api.post(
       '/tariffs/changes',
@@ -230,6 +247,13 @@ export const tariffRoutes =
         return reply.code(204).send()
       },
     )
+  }
+
+/** Imports and exports tariffs. */
+const tariffFileRoutes =
+  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const startOf = (day: string | null) => firstDay(day, clock(), billingZone)
 
     /** The changes that an import would make. */
     api.post(
@@ -272,6 +296,20 @@ export const tariffRoutes =
       },
     )
 
+    /** The current tariffs, as a file that can be imported again. */
+    api.get(
+      '/tariffs/export',
+      { config: { needs: 'tariffs.see' }, schema: { querystring: OfBook } },
+      async ({ query }, reply) => {
+        const owner = await ownerOf(sql, query)
+        const name = `tariffs-${owner.partnerId ?? 'general'}.csv`
+        return reply
+          .type('text/csv; charset=utf-8')
+          .header('content-disposition', `attachment; filename="${name}"`)
+          .send(writeTariffFile(await currentTariffs(sql, owner.partnerId)))
+      },
+    )
+
     async function checkPrices(owner: Owner, body: TariffsImport): Promise<ImportAnswer> {
       refusePricesOf(owner)
       const { prices, wrong } = asked(() => readPriceFile(body.text))
@@ -296,21 +334,12 @@ export const tariffRoutes =
         })
       })
     }
+  }
 
-    /** The current tariffs, as a file that can be imported again. */
-    api.get(
-      '/tariffs/export',
-      { config: { needs: 'tariffs.see' }, schema: { querystring: OfBook } },
-      async ({ query }, reply) => {
-        const owner = await ownerOf(sql, query)
-        const name = `tariffs-${owner.partnerId ?? 'general'}.csv`
-        return reply
-          .type('text/csv; charset=utf-8')
-          .header('content-disposition', `attachment; filename="${name}"`)
-          .send(writeTariffFile(await currentTariffs(sql, owner.partnerId)))
-      },
-    )
-
+/** Changes the fees of sender names. */
+const feeRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.patch(
       '/tariffs/fees',
       { config: { needs: 'tariffs.change' }, schema: { body: FeeChange } },
@@ -331,8 +360,6 @@ export const tariffRoutes =
         return reply.code(204).send()
       },
     )
-
-    const startOf = (day: string | null) => firstDay(day, clock(), billingZone)
   }
 
 const MOST_FOR_NAME: Money = 10_000_000_000n

@@ -75,7 +75,15 @@ const MOST_ERRORS = 20
 
 /** Verifiers and widgets: the choices of their forms, and reading, creating, changing and deleting. */
 export const verifierRoutes =
-  ({ sql, clock, secret, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    await api.register(verifierReadRoutes(context))
+    await api.register(verifierChangeRoutes(context))
+  }
+
+/** Reads the choices of a form, and one verifier. */
+const verifierReadRoutes =
+  ({ sql, clock, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     /** The choices of a form, and the initial values of a new form. */
     api.get(
@@ -112,7 +120,12 @@ export const verifierRoutes =
         }
       },
     )
+  }
 
+/** Creates, changes and deletes verifiers, and lists the errors of a widget. */
+const verifierChangeRoutes =
+  ({ sql, secret }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.post(
       '/verification/:kind',
       { config: change, schema: { querystring: OfCompany, params: OfKind, body: Form } },
