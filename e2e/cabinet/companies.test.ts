@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('companies', () => {
     const owner = await browser.newPage()
     await owner.goto(link)
     await owner.getByLabel('Password', { exact: true }).fill(PASSWORD)
-    await owner.getByLabel('The same again').fill(PASSWORD)
+    await owner.getByLabel('Repeat the password').fill(PASSWORD)
     await owner.getByRole('button', { name: 'Set the password and sign in' }).click()
     await owner.getByText('Romashka').first().waitFor()
   })
@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)('companies', () => {
     await cabinet.sql`update companies set actual_address = 'Tver', updated_at = now() where company_id = ${companyId}`
     await dialog(page).getByLabel('Actual address').fill('Moscow')
     await dialog(page).getByRole('button', { name: 'Save' }).click()
-    await dialog(page).getByText('Somebody else changed the company meanwhile').waitFor()
+    await dialog(page).getByText('Another person changed the company meanwhile').waitFor()
     await page.keyboard.press('Escape')
     await page.getByText('Tver').waitFor()
     faults.expectNone()
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('companies', () => {
     await page.getByRole('button', { name: 'New partner' }).click()
     await dialog(page).getByLabel('E-mail or login').fill('medialink')
     await page.keyboard.press('Enter')
-    await dialog(page).getByText('Somebody with this login exists already.').waitFor()
+    await dialog(page).getByText('A person with this login exists already.').waitFor()
     await dialog(page).getByLabel('E-mail or login').fill('southwind')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Escape') // the answer with the password has not arrived yet
@@ -146,8 +146,8 @@ describe.skipIf(!hasBrowser)('companies', () => {
     await row(page, 'vera@example.com').getByText('Invited').waitFor()
     await page.getByRole('button', { name: 'Actions for southwind' }).click()
     await page.getByRole('menuitem', { name: 'Deactivate' }).click()
-    await dialog(page).getByText('The partner API still takes this login').waitFor()
-    await dialog(page).getByText('make a new password on the page of the partner').waitFor()
+    await dialog(page).getByText('The partner API still accepts this login').waitFor()
+    await dialog(page).getByText('create a new password on the page of the partner').waitFor()
     await page.keyboard.press('Escape')
 
     await cabinet.sql`insert into partners (login, password_hash) select 'a' || n, '' from generate_series(1, 60) n`

@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)('developers', () => {
     await form.getByLabel('Name, for instance of the program').fill(NASTY)
     await form.getByLabel('Addresses and networks, one a line').fill('127.0.0.1\n10.0.0.0/33')
     await form.getByRole('button', { name: 'Make the key' }).click()
-    await form.getByText('“10.0.0.0/33” is no address and no network').waitFor()
+    await form.getByText('“10.0.0.0/33” is not an address or a network').waitFor()
     await form.getByLabel('Addresses and networks, one a line').fill('127.0.0.0/8\n::1')
     await form.getByRole('button', { name: 'Make the key' }).click()
 
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)('developers', () => {
     await dialog.getByText('Redirects are not followed').waitFor()
     await dialog.getByLabel('Address').fill('http://10.0.0.1/')
     await dialog.getByRole('button', { name: 'Send a test' }).click()
-    await dialog.getByText('Not received: the address lies in a network that is not public').waitFor()
+    await dialog.getByText('Not received: the address is in a network that is not public').waitFor()
     await page.keyboard.press('Escape')
 
     await page.getByRole('button', { name: /^(Make|Replace)/ }).click()
@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)('developers', () => {
     const form = page.getByRole('dialog', { name: 'Change crm' })
     await form.getByLabel('Addresses and networks, one a line').fill('192.0.2.2')
     await form.getByRole('button', { name: 'Save' }).click()
-    await form.getByText('Somebody else changed this meanwhile.').waitFor()
+    await form.getByText('Another person changed this meanwhile.').waitFor()
     await page.keyboard.press('Escape')
     await menuOf(page, 'Deactivate')
     await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click()

@@ -44,7 +44,7 @@ async function confirm(page: Page, verb: string) {
 async function sentAgain(page: Page): Promise<number> {
   const before = page.url()
   await page.getByRole('main').getByRole('button', { name: 'Send again' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Make the dispatch' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Create the dispatch' }).click()
   await page.waitForURL(url => url.href !== before)
   return Number(new URL(page.url()).pathname.split('/').at(-1))
 }
@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
     await page.goBack()
     await page.getByRole('link', { name: /, again$/ }).waitFor()
     expect(await sentAgain(page)).toBe(again)
-    await page.getByText('This is the dispatch that was made before').waitFor()
+    await page.getByText('This dispatch was created by an earlier attempt').waitFor()
     await confirm(page, 'Start')
     await page.getByText('Completed').first().waitFor()
     faults.expectNone()
@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
     await page.goBack()
     await page.goBack()
     await page.getByRole('searchbox').fill('no such name')
-    await page.getByText('No dispatch fits').waitFor()
+    await page.getByText('No dispatch found').waitFor()
     await page.getByRole('link', { name: 'Show all dispatches' }).click()
     await page.getByRole('row').nth(1).waitFor()
     faults.expectNone()
@@ -150,6 +150,6 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
     await cabinet.sql.begin(async tx =>
       deactivatePerson(tx, await requirePerson(tx, ofCompany(world.companyId), personId)),
     )
-    await page.getByText('Your session is over').waitFor()
+    await page.getByText('Your session has ended').waitFor()
   })
 })

@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)('gateways and health', () => {
     await dialog.getByLabel('Number').fill('79160000003')
     await dialog.getByLabel('Sender name').fill('Shop')
     await dialog.getByRole('button', { name: 'Test', exact: true }).click()
-    await dialog.getByText('The operator took the message').waitFor()
+    await dialog.getByText('The operator accepted the message').waitFor()
     await dialog.getByText('Not delivered').waitFor()
     await dialog.getByRole('button', { name: 'Close' }).last().click()
 
@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)('gateways and health', () => {
 
     await openPage(page, cabinet, 'health')
     const row = page.getByRole('row').filter({ hasText: String(engine.pid) })
-    await row.getByText('At work').waitFor()
+    await row.getByText('Running').waitFor()
     engine.kill('SIGKILL')
     await row.getByText('Gone').waitFor({ timeout: 120_000 })
     expect(await row.getByRole('cell').last().textContent()).toMatch(/\d\d:\d\d$/) // not “now”
@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)('gateways and health', () => {
     await page.getByLabel('Limit, parts a second').fill('50')
     await cabinet.sql`update gateways set parts_per_second = 10, version = version + 1 where gateway_id = ${gatewayId}`
     await press(page, 'Save')
-    await page.getByText(/Somebody else changed this meanwhile/).waitFor()
+    await page.getByText(/Another person changed this meanwhile/).waitFor()
     const limit = page.getByLabel('Limit, parts a second')
     await eventually(async () => {
       await page.reload() // the server reads gateways once a second

@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
     expect(new URL(page.url()).searchParams.get('status')).toBe('undelivered')
 
     await page.getByRole('row').getByRole('link').click()
-    const panel = page.getByRole('complementary', { name: 'The message that is open' })
+    const panel = page.getByRole('complementary', { name: 'Open message' })
     await panel.getByText('stat:UNDELIV err:027').waitFor()
     expect(new URL(page.url()).searchParams.get('open')).toBe(sent.undelivered)
     await panel.getByRole('link', { name: 'Whole life' }).click()
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
     await life.getByText('503').first().waitFor()
 
     await life.getByRole('button', { name: 'Replay' }).first().click()
-    await page.getByText('The callback goes out again.').waitFor()
+    await page.getByText('The callback is sent again.').waitFor()
     await life.getByRole('heading', { name: /^Callback waits for/ }).waitFor()
 
     await page.getByRole('link', { name: 'Send again' }).click()
@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
     const lines = (await readFile((await file.path())!, 'utf8')).trimEnd().split('\r\n')
     expect([lines.length, lines[1]!.includes('order-10517')]).toEqual([2, true])
     await box.fill('yesterday')
-    await page.getByText('No message fits').waitFor()
+    await page.getByText('No message found').waitFor()
     expect(await box.inputValue()).toBe('')
     await page.getByRole('button', { name: 'Remove the filter Time' }).click()
     await eventually(async () => expect((await numbersIn(page)).length).toBe(5))
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
 
   test('J and K move through the list, Esc closes the panel, Enter opens the page, Back returns to the list', async () => {
     const { page } = await signedIn('viewer', 'messages')
-    const panel = page.getByRole('complementary', { name: 'The message that is open' })
+    const panel = page.getByRole('complementary', { name: 'Open message' })
     const title = panel.getByRole('heading', { level: 2 })
     const numbers = await numbersIn(page)
     const isOpen = (place: number) =>

@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)('money', () => {
     await page.getByRole('textbox', { name: 'Amount' }).fill('1500.51')
     await page.getByRole('button', { name: 'Record the correction' }).click()
     await page.getByText('At most 1,500.50 ₽ can be taken').waitFor()
-    await page.getByText('Write why the balance is corrected').waitFor()
+    await page.getByText('Enter the reason for the correction').waitFor()
     await page.getByRole('textbox', { name: 'Amount' }).fill('1350,45')
     await page.getByText('The balance will be 150.05 ₽').waitFor()
     await page.getByRole('textbox', { name: 'Reason' }).fill(`${NASTY} in Order 12`)
@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser)('money', () => {
     await page.getByRole('textbox', { name: 'Monthly budget' }).fill('700')
     await cabinet.sql`update companies set budget = 900 where company_id = ${emptyId}`
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Somebody else changed the budget').waitFor()
+    await page.getByText('Another person changed the budget').waitFor()
     await page.keyboard.press('Escape')
     await page.reload()
     await page.getByText('900.00 ₽').first().waitFor()

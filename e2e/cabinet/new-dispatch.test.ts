@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     await goOn(page, 'Recipients')
 
     await giveFile(page, 'list.csv', withMistakes)
-    await page.getByText('UTF-8, columns split by “;”').waitFor()
+    await page.getByText('UTF-8, columns separated by “;”').waitFor()
     await page
       .getByRole('listitem')
       .filter({ hasText: /^2will be sent/ })
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'As CSV' }).click(),
     ])
-    expect(await readFile(await file.path(), 'utf8')).toMatch(/^\ufeffLine,Number,What is wrong\r\n(\d+,.*,.*\r\n){3}$/)
+    expect(await readFile(await file.path(), 'utf8')).toMatch(/^\ufeffLine,Number,Mistake\r\n(\d+,.*,.*\r\n){3}$/)
     const sent = (count: number) =>
       page
         .getByRole('listitem')
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     await goOn(page, 'Recipients')
     await page.getByRole('textbox', { name: 'Numbers, one in each line' }).fill('79160000001,Anna\n79160000002,Oleg')
     await page.getByRole('button', { name: 'Use these numbers' }).click()
-    await page.getByText('Say which column holds {name}.').waitFor()
+    await page.getByText('Choose the column with {name}.').waitFor()
     await page.getByRole('combobox', { name: 'Use of column Column 2' }).selectOption('{name}')
     await page.getByRole('row').filter({ hasText: 'Hello Oleg' }).waitFor()
   })
@@ -212,7 +212,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     const nameIn = (tab: Page) => tab.getByRole('textbox', { name: 'Name of the dispatch' })
     await nameIn(other).fill('Changed')
     await page.getByText('The draft was changed in another tab').waitFor()
-    await page.getByRole('button', { name: 'Go on here' }).click()
+    await page.getByRole('button', { name: 'Continue here' }).click()
     await eventually(async () => expect(await nameIn(page).inputValue()).toBe('Changed'))
     await page.getByRole('button', { name: 'Start anew' }).click()
     await other.getByText('The draft was changed in another tab').waitFor()
@@ -231,7 +231,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     const uploads: string[] = []
     page.on('request', request => void (/\/\d+\/recipients$/.test(request.url()) && uploads.push(request.url())))
     await sendButton(page).click()
-    const reason = page.getByText('The monthly budget of the company is too small for it.', { exact: false })
+    const reason = page.getByText('The monthly budget of the company is too small.', { exact: false })
     await reason.waitFor()
     await page.reload()
     await reason.waitFor()

@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     const faults = watchFaults(page)
     await page.getByRole('img', { name: 'Messages by hour and status in the last 24 hours' }).waitFor()
     expect(await page.getByRole('table').first().getByRole('row').count()).toBe(25)
-    await page.getByText('SMS: nothing is sent at present').waitFor()
+    await page.getByText('SMS: nothing is sent now').waitFor()
     await page.getByText(`“${MARKUP}” fails more than usual`).waitFor()
     await page.getByText('Mostly: phone switched off or out of reach.').waitFor()
     const row = page.getByRole('row').filter({ hasText: String(dispatchId) })
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     await row.getByText('40 of 40').waitFor()
     asked.delete('/cabinet/api/session')
     expect([...asked]).toEqual(['/cabinet/api/overview'])
-    await row.getByText('all handed over').waitFor()
+    await row.getByText('all submitted').waitFor()
     expect(await page.locator('img').count()).toBe(0)
 
     await page.setViewportSize({ width: 700, height: 450 })
@@ -140,8 +140,8 @@ describe.skipIf(!hasBrowser)('the overview', () => {
 
   test('leads staff to the gateway that is down, to the queue of the review and to the processes', async () => {
     const page = await signedIn(staff, 'admin')
-    await page.getByText('Nothing is sent at present', { exact: true }).waitFor()
-    expect(await leadsOf(page)).toMatchObject({ 'Nothing is sent at present': '/health' })
+    await page.getByText('Nothing is sent now', { exact: true }).waitFor()
+    expect(await leadsOf(page)).toMatchObject({ 'Nothing is sent now': '/health' })
     const gatewayId = await aGatewayThatIsDown()
     await aSender(cabinet.sql, world.companyId, { senderName: 'WAITS' })
     await advanceDueSenders(cabinet.sql, 'manual', () => null, new Date())
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     const company = await aCompany(cabinet.sql, world.partner)
     const page = await signedIn(ofCompany(company), 'owner', 390)
     await page.getByText('Get a sender name').waitFor()
-    await page.getByText('Make a dispatch').waitFor()
+    await page.getByText('Create a dispatch').waitFor()
     expect(await seriousFindings(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
   })

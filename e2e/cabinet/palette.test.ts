@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
     ] as const) {
       await typed.fill(text)
       if (name) await found.getByText(name, { exact: true }).waitFor()
-      else await page.getByText('Nothing fits.').waitFor()
+      else await page.getByText('Nothing found.').waitFor()
       expect(await place()).toBe(placeBefore)
     }
     await page.keyboard.press('Enter')

@@ -81,7 +81,7 @@ const toast = (page: Page, text: string) => page.getByRole('alert').filter({ has
 async function expectKeptUntilLeft(page: Page) {
   const name = page.getByLabel('Name', { exact: true })
   await page.reload()
-  await page.getByText('What you typed before is here again.').waitFor()
+  await page.getByText('The text that you typed before is here again.').waitFor()
   expect(await page.getByRole('checkbox', { name: 'Tele2' }).isChecked()).toBe(false)
   const question = page.getByRole('dialog', { name: 'Leave without saving?' })
   for (const leave of [() => page.getByRole('link', { name: 'Templates' }).click(), () => page.goBack()]) {
@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     await reviewPage.locator('iframe[title="letter.pdf"]').waitFor()
     await expectFocusStays(reviewPage)
     await reviewPage.keyboard.press('r')
-    await reviewPage.getByLabel('What the company reads').fill('The letter names another firm')
+    await reviewPage.getByLabel('Comment for the company').fill('The letter names another firm')
     await reviewPage.getByRole('button', { name: 'Send back', exact: true }).click()
     await toast(reviewPage, 'Daisy is sent back').waitFor()
     await eventually(async () => expect(await heading(reviewPage, 'Daisy').count()).toBe(0))
@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     await first.keyboard.press('a')
     await toast(first, 'Both is approved').waitFor()
     await second.keyboard.press('a')
-    await toast(second, 'Somebody else decided or changed this request meanwhile').waitFor()
+    await toast(second, 'Another person decided or changed this request meanwhile').waitFor()
     await second.getByText('Already decided: Approved').waitFor()
     await heading(second, 'Both').waitFor()
     await second.keyboard.press('j')
@@ -170,7 +170,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     await second.keyboard.press('d')
     const dialog = second.getByRole('dialog', { name: 'Deny ROMASHKAVIP?' })
     await dialog.waitFor()
-    expect(await dialog.getByText('Somebody else').count()).toBe(0)
+    expect(await dialog.getByText('Another person').count()).toBe(0)
   })
 
   test.each(extremes)('look good at $width px, $locale, $colorScheme', async screen => {

@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
     await page.getByText('ПАО "МТС"').first().waitFor()
     await page.locator('input[type=file]').setInputFiles(fileOf(after))
     await page.getByRole('heading', { name: 'Other operator 1 range' }).waitFor()
-    const shown = section(page, 'What the register changes')
+    const shown = section(page, 'Changes by the register')
     expect(await shown.getByRole('heading', { level: 3 }).allTextContents()).toEqual([
       'Other operator1 range, 1,000,000 numbers',
       'New1 range, 1,000,000 numbers',
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
     ])
     await shown.getByText(NASTY).waitFor()
     const download = page.waitForEvent('download')
-    await shown.getByRole('link', { name: 'Download the present numbering first.' }).click()
+    await shown.getByRole('link', { name: 'Download the current numbering first.' }).click()
     expect((await download).suggestedFilename()).toMatch(/^numbering-v\d+\.csv$/)
     await page.reload() // the address keeps the waiting upload
     await page.getByRole('button', { name: 'Apply the changes' }).click()

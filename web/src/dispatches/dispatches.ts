@@ -16,7 +16,7 @@ export type Breakdown = Wire<BreakdownAnswer>
 export const periods = ['day', 'week', 'month'] as const
 export type Period = (typeof periods)[number]
 
-/** What the list shows, as it stands in the address. */
+/** The filters of the list in the address. */
 export type ListSearch = {
   status?: DispatchStatus | undefined
   channel?: ClientChannel | undefined
@@ -26,11 +26,11 @@ export type ListSearch = {
   newerThan?: number | undefined
 }
 
-/** `undefined` removes what is wrong. */
+/** `undefined` removes an invalid value from the address. */
 export const listSearchOf = (search: Record<string, unknown>): ListSearch => ({
   status: oneOf(dispatchStatuses, search.status),
   channel: oneOf(channelTypes, search.channel),
-  // The address writes a text of digits as a number.
+  // The router reads a text of digits from the address as a number.
   search: search.search === undefined || search.search === '' ? undefined : String(search.search).slice(0, 100),
   period: oneOf(periods, search.period),
   olderThan: idOf(search.olderThan),
@@ -53,7 +53,7 @@ export const listQuery = (companyId: number | undefined, { period, ...filters }:
       return ask<DispatchesAnswer>('GET', `/dispatches?${query}`)
     },
     placeholderData: keepPreviousData,
-    refetchInterval: 30_000, // dispatches that others make; those that are shown change by themselves
+    refetchInterval: 30_000, // for new dispatches; the live events update the shown dispatches
   })
 
 const DAYS_BACK: Record<Period, number> = { day: 0, week: 6, month: 29 }
@@ -74,7 +74,7 @@ export const dispatchQuery = (dispatchId: number) =>
     refetchInterval: ({ state }) => state.data?.status === 'STARTED' && WAITS_EVERY_MS,
   })
 
-/** The server reads every message for it: asked when the page opens, when the status changes, and on request. */
+/** The server reads every message for it. The page asks when it opens, when the status changes, and on request. */
 export const breakdownQuery = (dispatchId: number, status: DispatchStatus) =>
   queryOptions({
     queryKey: ['breakdown', dispatchId, status],
@@ -89,5 +89,5 @@ export const totalOf = ({ waiting, sent, delivered, failed }: Omit<Counts, 'unse
 
 export type Counts = Pick<Listed, 'waiting' | 'sent' | 'delivered' | 'failed' | 'unsent'>
 
-/** Those that operators have, or had, or that failed before. */
+/** Messages that were submitted, or failed before submission. */
 export const handedOf = (counts: Counts) => totalOf(counts) - counts.waiting

@@ -7,7 +7,7 @@ const night = new Date('2026-11-16T20:00:00Z')
 const daytime = { startAt: null, endAt: null, hours: [10, 11, 12, 13, 14, 15, 16, 17, 18, 19], days: null }
 const zone = { name: 'Europe/Moscow' }
 
-test('the end of a dispatch comes after the hours in which it waits', () => {
+test('the estimated end of a dispatch includes the hours in which it waits', () => {
   const dispatch = { waiting: 3 * 3600, hours: [{ messages: 9, window: { ...daytime, zone } }] }
   expect(endBySpeed({ ...dispatch, hours: [] }, 1, evening)).toEqual(new Date('2026-11-16T18:00:00Z'))
   expect(endBySpeed(dispatch, 1, evening)).toEqual(new Date('2026-11-17T08:00:00Z'))

@@ -16,7 +16,7 @@ export function useFigures() {
     share: (part: number, whole: number) => `${share((part / whole) * 100)}\u00a0%`,
     amount: numberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
     clock: dateFormat(locale, { hour: '2-digit', minute: '2-digit' }),
-    /** The largest unit and the one below it: `1 h 18 min`. */
+    /** The largest unit and the next smaller unit: `1 h 18 min`. */
     span: (seconds: number) => spanOf(locale, Math.max(1, Math.round(seconds))),
   }
 }

@@ -9,7 +9,7 @@ type Live = { isConnected: boolean; changes: ReadonlyMap<number, LiveEvent> }
 
 const nothing: Live = { isConnected: false, changes: new Map() }
 
-/** What the server tells of these dispatches while the page shows them. */
+/** Live figures of these dispatches while the page shows them. */
 export function useLive(dispatchIds: number[]): Live {
   const [live, setLive] = useState(nothing)
   const list = dispatchIds.join()
@@ -27,7 +27,10 @@ export function useLive(dispatchIds: number[]): Live {
 
 type Listener = { onConnected(isConnected: boolean): void; onChange(change: LiveEvent): void }
 
-/** Server-sent events. After an error it connects again, each time after a longer wait, so that a restart of the service is no storm. */
+/**
+ * Server-sent events. After an error it reconnects, each time after a longer wait, so that a restart of the service
+ * does not cause a burst of connections.
+ */
 class LiveConnection {
   readonly #url: URL
   readonly #listener: Listener
@@ -55,7 +58,7 @@ class LiveConnection {
     }
     source.onmessage = ({ data }) => this.#listener.onChange(JSON.parse(data))
     source.onerror = () => this.#connectLater()
-    // The session is over: asking for it leads to the sign-in page.
+    // The server says that the session is over. The query of the session then leads to the sign-in page.
     source.addEventListener('over', () => {
       this.close()
       void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })

@@ -3,7 +3,10 @@ import type { Counts } from './dispatches.ts'
 import { totalOf } from './dispatches.ts'
 import styles from './progress-bar.module.css'
 
-/** Delivered, on the way and failed of all; the figures beside it say the same. */
+/**
+ * Shares of delivered, submitted and failed messages. Screen readers skip it, because the figures beside it say the
+ * same.
+ */
 export function ProgressBar({ counts, isThick = false }: { counts: Omit<Counts, 'unsent'>; isThick?: boolean }) {
   const total = totalOf(counts) || 1
   const width = (part: number) => ({ width: `${(part / total) * 100}%` })

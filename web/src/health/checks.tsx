@@ -9,7 +9,7 @@ type Check = Health['checks'][number]
 
 const kinds: Record<Check['level'], StatusKind> = { ok: 'ok', look: 'warn', bad: 'fail', unknown: 'wait' }
 
-/** What was measured, and in words what to do where it is not as it should be. */
+/** The measured values. A bad value comes with advice. */
 export function Checks({ checks }: { checks: Check[] }) {
   const { say } = useWords()
   return (
@@ -41,7 +41,7 @@ function Advice({ check: { name, level, facts } }: { check: Check }) {
   return <span className={styles.advice}>{advice}</span>
 }
 
-/** The figures in the reader's units. */
+/** The values with units in the reader's language. */
 function Value({ check: { name, level, facts } }: { check: Check }) {
   const { say } = useWords()
   const duration = useDuration()
@@ -88,7 +88,7 @@ function Value({ check: { name, level, facts } }: { check: Check }) {
   }
 }
 
-/** The server counts no further. */
+/** The server stops counting here. */
 const MOST = 10_000
 const capped = (number: (value: number) => string, value: number) =>
   value >= MOST ? `≥ ${number(MOST)}` : number(value)

@@ -8,7 +8,7 @@ import { Checks } from './checks.tsx'
 import { type Health, healthQuery } from './health.ts'
 import { Processes } from './processes.tsx'
 
-/** How every process and the database are doing, and what to do where something is wrong. */
+/** The state of every process and of the database, with advice for each problem. */
 export function HealthPage() {
   const { say } = useWords()
   const { data, error, refetch } = useQuery(healthQuery)

@@ -22,7 +22,7 @@ export type Moment = Wire<MessageMoment>
 
 const MESSAGE = 'message'
 
-/** Pages of what is found, each asked for by the key that the one before ended with. */
+/** Pages of found messages. Each page begins after the last key of the previous page. */
 export const messagesQuery = (search: MessageSearch, companyId: number | undefined) =>
   infiniteQueryOptions({
     queryKey: ['messages', companyId, withoutOpen(search)],
@@ -33,14 +33,14 @@ export const messagesQuery = (search: MessageSearch, companyId: number | undefin
     placeholderData: keepPreviousData,
   })
 
-/** What the search finds, as a file: on the reader's clock and in its language. */
+/** The found messages as a file, with times of the reader's zone and texts in the reader's language. */
 export function reportAddress(search: MessageSearch, companyId: number | undefined, language: Language) {
   const reader = new URLSearchParams({ language, zone: zoneOfReader() })
   const query = `${queryOf(search, companyId, undefined, new Date())}&${reader}`
   return new URL(`api/messages/report?${query}`, document.baseURI).href
 }
 
-/** Of the tabs that everybody has; null where counting took too long. */
+/** The counts of the frequent searches. Null if counting took too long. */
 export const countsQuery = (companyId: number | undefined) =>
   queryOptions({
     queryKey: ['messages', 'counts', companyId],
@@ -49,7 +49,7 @@ export const countsQuery = (companyId: number | undefined) =>
     retry: false,
   })
 
-/** What people wrote that fits the same words or number. It is asked when the search itself is answered. */
+/** Inbound messages that match the same words or number. The page asks for them after the search is answered. */
 export const incomingQuery = (search: MessageSearch, companyId: number | undefined, isAnswered: boolean) =>
   queryOptions({
     queryKey: ['messages', 'incoming', companyId, search.q, search.period, search.from, search.to],
@@ -74,5 +74,5 @@ export const pathOf = (uuid: string, rest: string, companyId: number | undefined
 
 const ofCompany = (companyId: number | undefined) => (companyId === undefined ? '' : `?companyId=${companyId}`)
 
-/** The company that the header has chosen; undefined: all that the viewer looks after. */
+/** The company that is chosen in the header. Undefined means all companies of the viewer. */
 export const useChosenCompany = () => useSearch({ from: '/shell' }).company

@@ -30,13 +30,13 @@ export const channelNames: readonly ChannelName[] = [
 
 export const operatorNames: readonly (Brand | 'OTHER')[] = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2', 'OTHER']
 
-/** The reasons that a filter offers, the frequent ones first. */
+/** The reasons that the filter offers, frequent reasons first. */
 export const reasonCodes = [
   603, 602, 601, 605, 607, 608, 610, 604, 606, 609, 7060, 7402, 7403, 7401, 7404, 7405, 402, 453, 454, 455, 456, 125,
   149, 150, 151, 152,
 ] as const
 
-/** What a reader should do about a reason. */
+/** Advice for a reason. */
 export const meaningOf = {
   125: 'bot',
   149: 'number',
@@ -68,6 +68,6 @@ export const meaningOf = {
 
 export const isKnownReason = (code: number): code is keyof typeof meaningOf => code in meaningOf
 
-/** `+7 926 200-10-14`; other countries as they are. */
+/** `+7 926 200-10-14`. Numbers of other countries are not grouped. */
 export const groupedNumber = (number: string) =>
   number.replace(/^7(\d{3})(\d{3})(\d\d)(\d\d)$/, '7\u00a0$1\u00a0$2\u2011$3\u2011$4').replace(/^/, '+')

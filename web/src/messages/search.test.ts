@@ -15,11 +15,11 @@ test.each([
   ['926 200-10', { q: '926 200-10' }],
   ['order - 5', { q: 'order - 5' }],
   ['  ', {}],
-])('what was typed: %s', (typed, wanted) => {
+])('the typed text is read as a search: %s', (typed, wanted) => {
   expect(readTyped(typed, now)).toEqual({ q: undefined, ...('from' in wanted ? { period: undefined } : {}), ...wanted })
 })
 
-test('an address is read with what is right in it alone', () => {
+test('an address keeps its valid values and loses invalid values', () => {
   const given = {
     q: 926,
     status: 'unsent,lost',
@@ -32,7 +32,7 @@ test('an address is read with what is right in it alone', () => {
   expect(readSearch(given)).toEqual({ q: '926', status: 'unsent', operator: 'MTS', error: 603 })
 })
 
-test('the server is asked for whole days of the reader’s clock', () => {
+test('the request covers whole days in the reader’s time zone', () => {
   const query = new URLSearchParams(queryOf({ from: '2026-11-01', to: '2026-11-02' }, 7, undefined, now))
   expect(query.get('companyId')).toBe('7')
   const hours = (Date.parse(query.get('to')!) - Date.parse(query.get('from')!)) / 3600_000
@@ -42,7 +42,7 @@ test('the server is asked for whole days of the reader’s clock', () => {
   )
 })
 
-test('numbers are grouped', () => {
+test('Russian numbers are grouped, foreign numbers are not', () => {
   expect(groupedNumber('79262001014')).toBe('+7\u00a0926\u00a0200\u201110\u201114')
   expect(groupedNumber('375291234567')).toBe('+375291234567')
 })

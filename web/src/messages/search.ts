@@ -1,7 +1,7 @@
 import type { Brand } from '../../../src/domain/numbering/brand.ts'
 import { type ChannelName, channelNames, operatorNames, type StatusName, statusNames } from './names.ts'
 
-/** What is looked for, as the address of the page says it. Lists are joined by commas. */
+/** The search in the address of the page. Lists are joined by commas. */
 export type MessageSearch = {
   q?: string | undefined
   status?: string | undefined
@@ -10,10 +10,10 @@ export type MessageSearch = {
   error?: number | undefined
   dispatch?: number | undefined
   period?: Period | undefined
-  /** Days of the reader's clock, both included. */
+  /** Days in the reader's time zone, both included. */
   from?: string | undefined
   to?: string | undefined
-  /** The message beside the list. */
+  /** The message that is open beside the list. */
   open?: string | undefined
 }
 
@@ -23,7 +23,7 @@ export type Period = (typeof periods)[number]
 const HOUR_MS = 3600_000
 const lengths: Record<Period, number> = { hour: HOUR_MS, week: 7 * 24 * HOUR_MS, month: 30 * 24 * HOUR_MS }
 
-/** `undefined` removes what is wrong from the address. */
+/** `undefined` removes an invalid value from the address. */
 export const readSearch = (given: Record<string, unknown>): MessageSearch => ({
   q: textIn(given.q, 200),
   status: listIn(given.status, statusNames),
@@ -37,7 +37,7 @@ export const readSearch = (given: Record<string, unknown>): MessageSearch => ({
   open: textIn(given.open, 36),
 })
 
-/** Addresses are read as JSON where they can be: a number is a text too. */
+/** The router parses values of the address as JSON if possible, so a text of digits arrives as a number. */
 function textIn(value: unknown, most: number): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   return String(value).slice(0, most) || undefined
@@ -59,7 +59,7 @@ export const statusesOf = ({ status }: MessageSearch) => listOf<StatusName>(stat
 export const channelsOf = ({ channel }: MessageSearch) => listOf<ChannelName>(channel)
 export const operatorsOf = ({ operator }: MessageSearch) => listOf<Brand | 'OTHER'>(operator)
 
-/** What the server is asked. */
+/** The parameters of the request. */
 export function queryOf(search: MessageSearch, companyId: number | undefined, before: string | undefined, now: Date) {
   const { q, error, dispatch } = search
   const { from, to } = boundsOf(search, now)
@@ -84,13 +84,13 @@ function boundsOf({ period, from, to }: MessageSearch, now: Date): { from?: Date
   return period ? { from: new Date(now.getTime() - lengths[period]) } : boundsOfDays({ from, to })
 }
 
-/** From the beginning of one day to the end of another, each where it is given. */
+/** The beginning of the first day and the end of the last day, each if it is given. */
 export const boundsOfDays = ({ from, to }: Pick<MessageSearch, 'from' | 'to'>): { from?: Date; to?: Date } => ({
   ...(from ? { from: dayOf(from) } : {}),
   ...(to ? { to: nextDay(dayOf(to)) } : {}),
 })
 
-/** Midnight of the reader's clock. */
+/** Midnight in the reader's time zone. */
 const dayOf = (day: string) => new Date(`${day}T00:00:00`)
 
 function nextDay(day: Date): Date {
@@ -99,7 +99,7 @@ function nextDay(day: Date): Date {
   return next
 }
 
-/** What was typed: days and `#dispatch` become filters, everything else is for the server. */
+/** Reads the typed text: days and `#dispatch` become filters, the server searches for the rest. */
 export function readTyped(typed: string, now: Date): Pick<MessageSearch, 'q' | 'from' | 'to' | 'dispatch' | 'period'> {
   const text = typed.trim()
   const dispatch = /^#\s*(\d{1,15})$/.exec(text)?.[1]
@@ -137,7 +137,7 @@ function realDay(year: number, month: number, day: number): string | undefined {
 const two = (part: number) => String(part).padStart(2, '0')
 const nameOfDay = (date: Date) => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 
-/** Whether anything but the message beside the list is asked for. */
+/** Whether the address contains a search, not only the open message. */
 export const isEmptySearch = ({ open: _, ...filters }: MessageSearch) =>
   Object.values(filters).every(value => value === undefined)
 

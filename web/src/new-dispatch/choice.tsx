@@ -10,7 +10,7 @@ type Props<Value extends string> = {
   onChange(value: Value): void
 }
 
-/** One of a few, each with a line that says what it means. */
+/** A choice of a few options, each with a line of explanation. */
 export function Choice<Value extends string>({ label, value, options, isTwin = false, onChange }: Props<Value>) {
   const name = useId()
   return (

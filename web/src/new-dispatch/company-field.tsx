@@ -9,7 +9,7 @@ import { useWords } from '../words/words.ts'
 import type { DraftUse } from './draft.ts'
 import { withoutNames } from './offer.ts'
 
-/** Which company sends. The choice is the one of the header: it stands in the address. */
+/** The company that sends. It is the company of the header, which the address contains. */
 export function CompanyField({ use, companyId }: { use: DraftUse; companyId: number | undefined }) {
   const { say } = useWords()
   const navigate = useNavigate()

@@ -10,7 +10,7 @@ export type Step = (typeof steps)[number]
 export const rateTerms = ['second', 'minute', 'hour', 'day'] as const
 
 export type When = {
-  /** As the input of the browser writes it, `2026-11-25T13:00`; empty for now and for no end. */
+  /** As the input of the browser writes it, `2026-11-25T13:00`. Empty means now, and no end. */
   startAt: string
   endAt: string
   hours: number[]
@@ -20,9 +20,9 @@ export type When = {
   rateTerm: (typeof rateTerms)[number]
 }
 
-/** Everything that was chosen. It lies in the browser's database: a reload, or a closed tab, loses nothing. */
+/** All choices for the dispatch. The browser's database stores them, so that they survive a reload and a closed tab. */
 export type Draft = {
-  /** Also the beginning of the Idempotency-Keys. */
+  /** The Idempotency-Keys begin with it. */
   id: string
   companyId: number | undefined
   savedAt: string | undefined
@@ -30,18 +30,18 @@ export type Draft = {
   channelType: ClientChannel
   senderName: string
   text: string
-  /** The steps of a cascade; channel, name and text above are those of the first one. */
+  /** The steps of a cascade. The channel, name and text above repeat its first step. */
   cascade: StepDraft[] | undefined
   shortUrl: boolean
   source: { name: string; isPasted: boolean; sizeBytes: number; look: Look } | undefined
   columns: Columns | undefined
   repeats: Repeats
-  /** What the recipients came to, for exactly these choices. */
+  /** The result of the check, with the choices that it is valid for. */
   checked: { of: string; readBy?: string; report: Report } | undefined
   when: When
-  /** The last button was pressed: the upload goes on until the dispatch is started. */
+  /** Set after the last button: the upload continues until the dispatch is started. */
   sending: { price: string; dispatchId: number | undefined; problem?: string | undefined } | undefined
-  /** The dispatch that an earlier attempt made, and what it was made of: the same choices go on with it. */
+  /** The dispatch of an earlier attempt, with the choices it was created from. The same choices continue it. */
   made: { dispatchId: number; of: string } | undefined
 }
 
@@ -75,7 +75,7 @@ export const newDraft = (companyId: number | undefined): Draft => ({
   made: undefined,
 })
 
-/** Channel, name and text above the steps are those of the first one. */
+/** The channel, name and text of the draft repeat the first step of the cascade. */
 export const withSteps = (cascade: StepDraft[]): Partial<Draft> => {
   const { channelType, senderName, text } = cascade[0]!
   return { cascade, channelType, senderName, text }
@@ -83,7 +83,7 @@ export const withSteps = (cascade: StepDraft[]): Partial<Draft> => {
 
 // The browser's database -----------------------------------------------------------------------------------------------
 
-/** Drafts by person. Files lie apart, because storing one copies it. */
+/** Drafts by person. Files have their own store, because each write of a draft would copy the file. */
 const DATABASE = 'tidings-new-dispatch'
 const stores = ['drafts', 'files'] as const
 type Store = (typeof stores)[number]
@@ -129,18 +129,23 @@ async function forgetDraft(personId: number) {
 export type DraftUse = {
   draft: Draft
   change(part: Partial<Draft>): void
-  /** Changes and waits until it is stored. */
+  /** Changes the draft and waits until it is stored. */
   store(part: Partial<Draft>): Promise<void>
   discard(): Promise<void>
-  /** The dispatch is started: the next page begins anew, and this one goes on showing what was sent. */
+  /**
+   * Removes the stored draft of a started dispatch. This page still shows the result; the next page begins a new draft.
+   */
   forget(): Promise<void>
-  /** Another tab has changed or sent the draft since: this one would overwrite it, or send it twice. */
+  /** Another tab has changed or sent the draft. This tab would overwrite it or send it twice. */
   isElsewhere: boolean
-  /** Goes on with what the other tab left. */
+  /** Continues with the draft of the other tab. */
   takeOver(): void
 }
 
-/** The person's draft; undefined until it is read. A browser without a database keeps it as long as the page is open. */
+/**
+ * The person's draft, undefined until it is read. Without a database in the browser, it exists as long as the page is
+ * open.
+ */
 export function useDraft(personId: number, companyId: number | undefined): DraftUse | undefined {
   const [draft, setDraft] = useState<Draft>()
   const latest = useRef<Draft>(undefined)
@@ -149,7 +154,7 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
 
   const { isElsewhere, setIsElsewhere, tellOthers } = useOtherTabs(personId, () => latest.current !== undefined)
 
-  // The company is looked at once: later the page changes it in the draft.
+  // `companyId` counts only for a new draft. Later the page changes the company in the draft.
   useEffect(() => {
     if (isElsewhere) return
     let isHere = true
@@ -157,7 +162,7 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
       .catch(() => undefined)
       .then(kept => {
         if (!isHere) return
-        // A draft of an earlier version may lack something.
+        // A draft of an earlier version may lack fields.
         latest.current = { ...newDraft(companyId), ...kept }
         setDraft(latest.current)
       })
@@ -166,7 +171,9 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
     }
   }, [personId, isElsewhere])
 
-  /** At once, because a reload may follow at any moment. Changes that come while one is written are written together. */
+  /**
+   * Saves at once, because a reload may follow at any moment. Changes during a write are written together afterwards.
+   */
   const save = useCallback(() => {
     if (isSaveWaiting.current) return saved.current
     isSaveWaiting.current = true
@@ -216,7 +223,7 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
   return draft && { draft, change, store, discard, forget, isElsewhere, takeOver }
 }
 
-/** Tabs of the same person share one draft; each tells the others when it has stored or forgotten it. */
+/** The tabs of a person share one draft. Each tab tells the others when it has stored or removed the draft. */
 function useOtherTabs(personId: number, hasDraft: () => boolean) {
   const [isElsewhere, setIsElsewhere] = useState(false)
   const others = useRef<BroadcastChannel>(undefined)

@@ -17,7 +17,7 @@ function estimate(when: Partial<When>, speeds: Offer['speeds'] = {}) {
 
 const daytime = [10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
 
-test('the end is estimated by the speed, and comes later where the hours interrupt the sending', () => {
+test('the end is estimated by the speed, and is later if the sending hours interrupt the dispatch', () => {
   const sendingSeconds = HOURS * 3600
   expect(estimate({ rate: 1 })).toEqual({
     kind: 'ends',
@@ -30,7 +30,7 @@ test('the end is estimated by the speed, and comes later where the hours interru
   expect(estimate({ rate: 10, hours: daytime }, { SMS: 1 })).toEqual(nextDay)
 })
 
-test('without a known speed only the beginning is told, and an end that comes too early is', () => {
+test('without a known speed the estimate has only the start, and an end that is too early is reported', () => {
   expect(estimate({ startAt: '2026-11-17T08:00', hours: daytime })).toEqual({
     kind: 'begins',
     beginsAt: new Date('2026-11-17T07:00:00Z'),

@@ -7,18 +7,20 @@ import { type Offer, reportOf } from './offer.ts'
 
 const MOSCOW = 'Europe/Moscow'
 const SECONDS_OF = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const
-/** The hours cost time when the end comes so much later than the speed alone would have it. */
+/** If the end is later than by speed alone by more than this, the text names the sending hours as the reason. */
 const NOTABLE_MS = 60_000
 
 type Estimate =
-  /** How fast it goes is not known: only when it begins. */
+  /** The speed is unknown, so only the start is known. */
   | { kind: 'begins'; beginsAt: Date }
   | { kind: 'ends'; sendingSeconds: number; endsAt: Date; isHeldByHours: boolean }
-  /** The end that was chosen comes first. */
+  /** The chosen end is before the estimated end. */
   | { kind: 'cut'; endsAt: Date }
   | { kind: 'too long' }
 
-/** When the dispatch would end, by its speed and its hours on the clock of Moscow; undefined without recipients. */
+/**
+ * The estimated end of the dispatch, from its speed and its sending hours in Moscow time. Undefined without recipients.
+ */
 export function estimateOf(draft: Draft, offer: Offer, now = new Date()): Estimate | undefined {
   const parts = reportOf(draft)?.parts
   if (!parts) return undefined
@@ -44,7 +46,7 @@ function windowOf({ startAt, endAt, hours, days }: When): SendingWindow {
   return { startAt: instant(startAt), endAt: instant(endAt), hours, days, zone }
 }
 
-/** Parts a second: the least of what was chosen and what the company and its gateways can do. */
+/** Parts per second: the lowest of the chosen rate and the limits of the company and its gateways. */
 function speedOf({ when, channelType }: Draft, { speeds }: Offer): number | undefined {
   const chosen = when.rate === null ? undefined : when.rate / SECONDS_OF[when.rateTerm]
   const known = [chosen, speeds[channelType]].filter(speed => speed !== undefined)

@@ -22,7 +22,7 @@ import { type StepProps, stepNames, useGoTo } from './step.tsx'
 import { TextStep } from './text/text-step.tsx'
 import { faultOfWhen, WhenStep } from './when/when-step.tsx'
 
-/** A new dispatch in four steps. What is chosen stays on this device until the dispatch is started. */
+/** A new dispatch in four steps. The draft stays on this device until the dispatch is started. */
 export function NewDispatchPage() {
   const { personId, kind } = useMe()
   const { company } = useSearch({ from: '/shell' })
@@ -64,7 +64,7 @@ function CompanyFirst({ use }: { use: DraftUse }) {
 function Wizard({ use, companyId }: { use: DraftUse; companyId: number | undefined }) {
   const { data: offer, error, refetch } = useQuery(offerQuery(companyId))
   const { step: wanted = 1 } = useSearch({ from: '/shell/dispatches/new' })
-  // Another company was chosen in the header: its names and prices are others.
+  // If another company is chosen in the header, the draft loses its sender names and its check.
   const isOther = use.draft.companyId !== companyId
   const draft: Draft = isOther ? { ...use.draft, companyId, ...withoutNames(use.draft) } : use.draft
   const present: DraftUse = {
@@ -88,7 +88,7 @@ function Wizard({ use, companyId }: { use: DraftUse; companyId: number | undefin
   )
 }
 
-/** The last step that can be opened. */
+/** The last step that the person may open. */
 function farthest(draft: Draft): Step {
   if (faultOfText(draft)) return 1
   if (!reportOf(draft)?.willBeSent) return 2

@@ -25,7 +25,7 @@ export const brandsShown: BrandOrOther[] = ['MTS', 'MEGAFON', 'BEELINE', 'TELE2'
 
 export const placeOf = (companyId: number | undefined) => (companyId === undefined ? '' : `?companyId=${companyId}`)
 
-/** What can be chosen for a company. Asked anew for the last step: the budget changes. */
+/** The choices of a company. The last step asks for them again, because the budget changes. */
 export const offerQuery = (companyId: number | undefined) =>
   queryOptions({
     queryKey: ['new-dispatch', companyId],
@@ -33,7 +33,7 @@ export const offerQuery = (companyId: number | undefined) =>
     staleTime: 15_000,
   })
 
-/** Channels whose names operators approve; in the others any name can be written. */
+/** Channels in which operators approve the sender names. In the other channels a person may type any name. */
 const registered: ClientChannel[] = ['SMS', 'VIBER', 'WHATSAPP']
 export const needsApproval = (channelType: ClientChannel) => registered.includes(channelType)
 
@@ -42,7 +42,7 @@ export const namesIn = (offer: Offer, channelType: ClientChannel): OfferedName[]
 
 export type NameState = { brand: BrandOrOther; registration: Registration | undefined; partPrice: string | null }
 
-/** The chosen name at each operator. The shared name needs no approval and serves all. */
+/** The registration of the chosen name at each operator. The shared name needs no approval and is valid for all. */
 export function statesOf(offer: Offer, channelType: ClientChannel, senderName: string): NameState[] {
   if (channelType !== 'SMS') return []
   if (senderName === offer.shared.senderName) {
@@ -59,7 +59,7 @@ export function statesOf(offer: Offer, channelType: ClientChannel, senderName: s
 
 export const numberOf = (amount: string) => moneyToNumber(money(amount))
 
-/** Why the first step is not done: the first reason. */
+/** The first mistake of step 1. */
 export function faultOfText(draft: Draft) {
   if (draft.name.trim() === '') return 'new.name.empty'
   if (draft.cascade) return faultOfSteps(draft.cascade)
@@ -76,30 +76,30 @@ function faultOfSteps(steps: StepDraft[]) {
   return faultInSteps(steps) ?? (steps.some(isTooLong) ? ('new.text.tooLong' as const) : undefined)
 }
 
-/** Of all steps. */
+/** The placeholders of all steps. */
 export const placeholdersOf = ({ text, cascade }: Draft) =>
   placeholdersIn(
     cascade ? cascade.map(step => [step.text, step.image, step.buttonText, step.buttonUrl]).join('\n') : text,
   )
 
-/** Names belong to a company. */
+/** Sender names belong to a company, so a change of the company removes them. */
 export const withoutNames = ({ cascade }: Draft): Partial<Draft> => ({
   senderName: '',
   cascade: cascade?.map(step => ({ ...step, senderName: '' })),
   checked: undefined,
 })
 
-/** `Viber, SMS`, and under which names. */
+/** The channels, `Viber → SMS`, and the sender names. */
 export const channelsOf = ({ cascade, channelType, senderName }: Draft, { say }: Words) => {
   const steps = cascade ?? [{ channelType, senderName }]
   const names = new Set(steps.map(step => step.senderName).filter(name => name !== ''))
   return { channel: steps.map(step => say(`channel.${step.channelType}`)).join(' → '), name: [...names].join(', ') }
 }
 
-/** What it costs at most: every message may need all steps of a cascade. */
+/** The highest price: every message may need all steps of a cascade. */
 export const mostOf = ({ price, laterPrice }: Report) => numberOf(price) + numberOf(laterPrice)
 
-/** What decides what the recipients come to: a check holds as long as none of it changes. */
+/** The choices that determine the result of the check. The check is valid until one of them changes. */
 export const checkedBy = (draft: Draft) =>
   JSON.stringify([
     draft.companyId,
@@ -116,11 +116,11 @@ export const checkedBy = (draft: Draft) =>
 export const reportOf = (draft: Draft) =>
   draft.checked && draft.checked.of === checkedBy(draft) ? draft.checked.report : undefined
 
-/** What decides which numbers the list has, whatever they are sent. */
+/** The choices that determine the numbers of the list, independent of the text. */
 export const readBy = (draft: Draft) =>
   JSON.stringify([draft.companyId, draft.source, draft.columns?.number, draft.repeats])
 
-/** How many numbers of the list each operator serves; undefined before the list was checked. */
+/** The count of numbers by operator. Undefined before the list is checked. */
 export function numbersByBrand(draft: Draft): Map<BrandOrOther, number> | undefined {
   if (!draft.checked || draft.checked.readBy !== readBy(draft)) return undefined
   const counts = new Map<BrandOrOther, number>()
@@ -146,14 +146,14 @@ export const readingOf = (draft: Draft, file: Blob): Reading => ({
   repeats: draft.repeats,
 })
 
-/** What the server is asked to create, or to check. */
+/** The dispatch as the server creates or checks it. */
 export function formOf(draft: Draft): DispatchForm {
   const { channelType, senderName, text, cascade, shortUrl } = draft
   const what = cascade ? { cascade: stepsOf(cascade) } : { channelType, senderName: senderName.trim(), text }
   return { name: draft.name.trim(), ...what, shortUrl, ...timesOf(draft.when) }
 }
 
-/** What one recipient would get, as a message or cascade of its own. */
+/** The message or cascade of one recipient, for a test message. */
 export function stepsFor(draft: Draft, { substitutions }: Preview): SendForm['steps'] {
   const { cascade, channelType, senderName, text } = draft
   const filled = (_: string, value: unknown) =>
@@ -164,11 +164,11 @@ export function stepsFor(draft: Draft, { substitutions }: Preview): SendForm['st
   }))
 }
 
-/** What decides which dispatch the server has: an attempt with the same choices uploads nothing twice. */
+/** The choices from which a dispatch is created. An attempt with the same choices uploads nothing twice. */
 export const madeBy = (draft: Draft) =>
   JSON.stringify([checkedBy(draft), formOf(draft), reportOf(draft)?.willBeSent, reportOf(draft)?.price])
 
-/** Begins to send: goes on with the dispatch that an earlier attempt made, if nothing was changed since. */
+/** Begins to send. It continues the dispatch of an earlier attempt if no choice has changed since. */
 export function beginSending(draft: Draft): Partial<Draft> {
   const { price } = reportOf(draft)!
   if (draft.made?.of === madeBy(draft)) return { sending: { price, dispatchId: draft.made.dispatchId } }
@@ -189,7 +189,7 @@ function timesOf({ startAt, endAt, hours, days, useLocalTime, rate, rateTerm }: 
 /** `2026-11-25T13:00` as the API writes it. */
 const inWords = (local: string) => `${local.replace('T', ' ')}:00`
 
-/** What placeholders show before there are recipients. */
+/** Sample values for placeholders before there are recipients. */
 export const samplesOf = (draft: Draft): Record<string, string> => {
   const samples: Record<string, string> = { name: 'Anna', code: 'BF-7Q2M', city: 'Moscow', имя: 'Анна', код: 'BF-7Q2M' }
   for (const [name, column] of Object.entries(draft.columns?.placeholders ?? {})) {

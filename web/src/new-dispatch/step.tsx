@@ -13,7 +13,7 @@ export const stepNames = { 1: 'new.step.1', 2: 'new.step.2', 3: 'new.step.3', 4:
 
 type FootProps = { step: Step; fault?: string | undefined; sum?: ReactNode; children?: ReactNode }
 
-/** Back and on; at 390 pixels the price stands beside them. */
+/** The buttons for the previous and the next step. At 390 pixels the price is beside them. */
 export function Foot({ step, fault, sum, children }: FootProps) {
   const { say } = useWords()
   const goTo = useGoTo()

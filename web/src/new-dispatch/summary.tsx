@@ -26,7 +26,7 @@ function Aside({ draft, title, note, children }: { draft: Draft; title: string; 
   )
 }
 
-/** Beside step 1: the message on a phone, and what one costs. */
+/** Beside step 1: the message on a phone and the price of one message. */
 export function TextSummary({ draft, offer }: Props) {
   const { say } = useWords()
   const text = rendered(draft.text, samplesOf(draft))
@@ -97,7 +97,7 @@ function EachPrice({ draft, offer, text }: Props & { text: string }) {
   )
 }
 
-/** Beside the other steps: the text and what all of it costs. */
+/** Beside the other steps: the text and the price of the dispatch. */
 export function PriceSummary({ draft, offer, title }: Props & { title?: string }) {
   const { say } = useWords()
   const report = reportOf(draft)
@@ -116,7 +116,7 @@ export function PriceSummary({ draft, offer, title }: Props & { title?: string }
   )
 }
 
-/** What the dispatch costs by operator: what the server said, to the kopeck. */
+/** The exact price of the dispatch by operator, as the server computed it. */
 export function BrandPrices({ draft, offer }: Props) {
   const { say } = useWords()
   const { number } = useFormats()

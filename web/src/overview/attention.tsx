@@ -10,7 +10,7 @@ import styles from './overview.module.css'
 import type { Attention } from './overview.ts'
 import { useShowsSeveral } from './overview.ts'
 
-/** What a person should look at; each line leads to the place where it is mended. */
+/** Problems that need a person. Each line leads to the page that solves it. */
 export function AttentionList({ lines, zone }: { lines: Attention[]; zone: string }) {
   const { say } = useWords()
   return (
@@ -115,7 +115,7 @@ function FailuresItem({ line: { company, dispatch }, zone }: Line<'failures'> & 
   )
 }
 
-/** Inside a sentence; names such as Telegram keep their capital. */
+/** For a text inside a sentence. Names such as Telegram keep their capital letter. */
 const withSmallInitial = (text: string) =>
   /^(Telegram|SMS)/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1)
 
@@ -200,7 +200,7 @@ function ReviewItem({ line: { senders, templates } }: Line<'review'>) {
   )
 }
 
-/** Where several companies are shown, the page that a line leads to shows the company of the line. */
+/** If the page shows several companies, the link of a line chooses the company of the line. */
 function useOfCompany() {
   const showsSeveral = useShowsSeveral()
   return ({ companyId }: { companyId: number }) => (showsSeveral ? { company: companyId } : {})
@@ -214,7 +214,7 @@ type ItemProps = {
   children: ReactNode
 }
 
-/** Where several companies are shown, a line names its company; choosing it shows that company alone. */
+/** If the page shows several companies, a line names its company. A click on the name shows only that company. */
 function Item({ icon, kind, title, company, children }: ItemProps) {
   const showsSeveral = useShowsSeveral()
   return (

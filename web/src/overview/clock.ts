@@ -2,7 +2,7 @@ import type { Language } from '../../../src/domain/people/person.ts'
 import { dateFormat, numberFormat } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 
-/** Times on the clock of the billing zone, whose days the figures are of, and shares and durations. */
+/** Times in the billing zone, because the figures are of its days. Also shares and durations. */
 export function clockOf(language: Language, zone: string) {
   const locale = locales[language]
   const format = (options: Intl.DateTimeFormatOptions) => dateFormat(locale, { timeZone: zone, ...options })
@@ -21,15 +21,15 @@ export function clockOf(language: Language, zone: string) {
     day: (moment: string | Date) => day(moment).replace('.', ''),
     today: (moment: string | Date) => capital(longDay(moment)),
     month: format({ month: 'long' }),
-    /** Of a day without a time: `2026-11-15`. */
+    /** Formats a day without a time: `2026-11-15`. */
     date: dateFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'long' }),
     isMidnight: (moment: string | Date) => /^(00|24):00/.test(time(moment)),
-    /** Rounded down: 100 % means every one. */
+    /** Rounded down, so that 100 % means every message. */
     share: (share: number) =>
       share === 1 || share === 0
         ? `${wholes(share * 100)}\u00a0%`
         : `${tenths(Math.floor(share * 1000 + 1e-9) / 10)}\u00a0%`,
-    /** Where a tenth says nothing. */
+    /** A share without decimals. */
     roughShare: (share: number) => `${wholes(Math.floor(share * 100 + 1e-9))}\u00a0%`,
     duration: (ms: number) => {
       const inMinutes = Math.max(1, Math.round(ms / 60_000))

@@ -5,7 +5,7 @@ import { useWords } from '../words/words.ts'
 import { useClock } from './clock.ts'
 import { type Overview, useShowsSeveral } from './overview.ts'
 
-/** The four figures; each says below what it is compared with or made of. */
+/** The four figures. The line below each compares or explains it. */
 export function Figures({ overview }: { overview: Overview }) {
   const { today, funds, oldest, at, zone } = overview
   const { say } = useWords()
@@ -89,7 +89,7 @@ function SpentFigure({ funds: [first, ...others], at, zone }: OfMoney) {
   )
 }
 
-/** The sign of the currency is what stands behind the last no-break space; Russian groups digits with them too. */
+/** The currency sign follows the last no-break space. Russian also groups digits with such spaces. */
 const joinAmount = ([amount, sign]: string[], piece: string): string[] =>
   sign === '' ? [amount!, piece] : [amount ? `${amount}\u00a0${sign}` : sign!, piece]
 

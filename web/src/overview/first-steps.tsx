@@ -7,7 +7,7 @@ import type { Overview } from './overview.ts'
 
 type Steps = NonNullable<Overview['firstSteps']>
 
-/** In place of figures that are all zero: what a new company does first. */
+/** Replaces figures that are all zero with the first steps of a new company. */
 export function FirstSteps({ steps }: { steps: Steps }) {
   const { say } = useWords()
   const { hasSender, hasKey } = steps

@@ -17,7 +17,7 @@ const statuses = ['delivered', 'onTheWay', 'failed'] as const
 const EDGE = { left: 46, top: 8, bottom: 24 }
 const GAP = 1
 
-/** Bars of the last 24 hours, drawn for the width at hand; readers of a screen get the same as a table. */
+/** Bars of the last 24 hours, drawn for the available width. Screen readers get a table. */
 export default function HoursChart({ hours, zone }: { hours: Hour[]; zone: string }) {
   const { say } = useWords()
   const { ref, width, height } = useElementSize()
@@ -111,7 +111,7 @@ function Bars({ hours, zone, width, height, pointed, onPoint }: BarsProps) {
 
 const totalOf = ({ delivered, onTheWay, failed }: Hour) => delivered + onTheWay + failed
 
-/** From the base upwards, with a gap between; what is there is at least a pixel high. */
+/** The pieces of a bar from the base upwards, with gaps. A piece is at least one pixel high. */
 function piecesOf(hour: Hour, heightOf: (count: number) => number) {
   let y = 0
   return statuses.flatMap(status => {
@@ -123,7 +123,7 @@ function piecesOf(hour: Hour, heightOf: (count: number) => number) {
   })
 }
 
-/** Every third or sixth hour of the clock; at midnight the day. */
+/** Labels of every third or sixth hour. Midnight shows the day. */
 function labelsOf(hours: Hour[], clock: Clock, every: number) {
   return hours.flatMap(({ hour }, place) => {
     const time = clock.time(hour)

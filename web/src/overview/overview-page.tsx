@@ -21,10 +21,10 @@ import { type Overview, overviewQuery, useChosenCompany } from './overview.ts'
 import { RunningDispatches } from './running.tsx'
 import { Channels, Operators } from './ways.tsx'
 
-/** Drawn after the figures are there: they do not wait for it. */
+/** Loaded after the figures, so that they do not wait for the chart. */
 const HoursChart = lazy(() => import('./hours-chart.tsx'))
 
-/** What happens now, in the chosen company or in all of them, and what needs attention. */
+/** The current figures of the chosen company or of all companies, and the problems that need attention. */
 export function OverviewPage() {
   const { say } = useWords()
   const { data, error, refetch } = useQuery(overviewQuery(useChosenCompany()))
@@ -132,7 +132,7 @@ function LastHours({ overview: { hours, zone } }: { overview: Overview }) {
   )
 }
 
-/** The shape of the page, so that nothing moves when it is there. */
+/** Placeholders in the shape of the page, so that nothing moves when the data arrive. */
 function Bones() {
   return (
     <>

@@ -10,7 +10,7 @@ export type Running = Wire<RunningDispatch>
 
 const REFRESH_MS = 10_000
 
-/** One request for the whole page, again every ten seconds while the page is visible. */
+/** One request for the whole page, repeated every ten seconds while the page is visible. */
 export const overviewQuery = (companyId: number | undefined) =>
   queryOptions({
     queryKey: ['overview', companyId ?? 'all'],
@@ -22,7 +22,7 @@ export const overviewQuery = (companyId: number | undefined) =>
 /** The company that partners and staff chose in the header. */
 export const useChosenCompany = () => useSearch({ from: '/shell' }).company
 
-/** Whether the page shows several companies, so that a line says which one it is about. */
+/** Whether the page shows several companies, so that each line must name its company. */
 export const useShowsSeveral = () => {
   const { kind } = useMe()
   return useChosenCompany() === undefined && kind !== 'COMPANY'

@@ -12,7 +12,7 @@ import { handedOf, useSpeeds } from './speeds.ts'
 
 type Props = { running: Overview['running']; at: string; zone: string }
 
-/** The newest dispatches that run, with their bars and when they will end. */
+/** The newest running dispatches with progress and estimated end. */
 export function RunningDispatches({ running: { total, items }, at, zone }: Props) {
   const { say } = useWords()
   const speeds = useSpeeds(items, at)
@@ -96,7 +96,7 @@ function RunningRow({ dispatch, speed, at, zone }: RowProps) {
   )
 }
 
-/** Slow ones by the minute: `0 a second` would say that nothing moves. */
+/** Slow speeds are shown per minute, because `0 a second` would mean that nothing is sent. */
 function Speed({ speed }: { speed: number | undefined }) {
   const { say } = useWords()
   const { number } = useFormats()
@@ -121,7 +121,7 @@ function About({ dispatch: { channels, dispatchId, company } }: { dispatch: Runn
   )
 }
 
-/** Said in figures beside it, so that readers of a screen miss nothing. */
+/** Screen readers skip the bar, because the figures beside it say the same. */
 function Bar({ dispatch: { delivered, sent, failed, messageCount } }: { dispatch: Running }) {
   const width = (count: number) => ({ width: `${(100 * count) / Math.max(1, messageCount)}%` })
   return (

@@ -3,15 +3,18 @@ import type { Running } from './overview.ts'
 
 type Sample = { atMs: number; handed: number }
 
-/** Speeds are measured over this time: long enough to be calm, short enough to follow a stop. */
+/** Speeds are measured over this time. It is long enough for a stable figure and short enough to show a stop. */
 const SPAN_MS = 60_000
-/** A dispatch that began longer ago may have paused meanwhile: its average says nothing. */
+/** The average since the start counts only this long, because an older dispatch may have paused meanwhile. */
 const YOUNG_MS = 3_600_000
 
-/** Messages that were handed over, whatever became of them. */
+/** Messages that were submitted, with any result. */
 export const handedOf = ({ messageCount, waiting }: Pick<Running, 'messageCount' | 'waiting'>) => messageCount - waiting
 
-/** Messages a second of each dispatch: between the answers of the last minute, at first since the start. */
+/**
+ * Messages per second of each dispatch, measured between the answers of the last minute. Until then the average since
+ * the start.
+ */
 export function useSpeeds(items: Running[], at: string): Map<number, number> {
   const samples = useRef(new Map<number, Sample[]>())
   const [speeds, setSpeeds] = useState(() => speedsOf(items, at, samples.current))

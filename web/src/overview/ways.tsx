@@ -87,7 +87,7 @@ function WayRow({ name, way, zone }: { name: string; way: Way; zone: string }) {
   )
 }
 
-/** Two in a hundred fewer than usual are worth a look, where there are enough to tell. */
+/** A warning appears if the delivered share is lower than usual by this much, and enough messages were sent. */
 const FEWER = 0.02
 const ENOUGH = 50
 

@@ -20,7 +20,7 @@ export type Choice = {
   mark: IconName | ReactElement
   name: string
   end?: string
-  /** Where it leads, as the router takes it. */
+  /** The target of the choice for the router. */
   go: { to: string; params?: object; search?: object }
 }
 
@@ -33,8 +33,8 @@ const LEAST_MEANT = 3
 const GATEWAYS_STALE_MS = 30_000
 
 /**
- * Pages at once, as they are typed; what the server knows as soon as it has answered, and below them: Enter must not
- * open what has just come. Only messages come first, because nothing but them and `Send to` fits a number.
+ * Pages appear at once. Results of the server appear below them when they arrive, so that Enter never opens a result
+ * that has just appeared. Only messages come first, because besides them only `Send to` matches a number.
  */
 export function useChoices(typed: string, asked: string): { groups: Group[]; isAsking: boolean } {
   const { say } = useWords()
@@ -70,7 +70,7 @@ function usePages(typed: string): Choice[] {
   return [...named, ...meant].map(({ to, name, icon }) => ({ id: `page ${to}`, mark: icon, name, go: { to } }))
 }
 
-/** From the beginning of a word on: a few letters are part of too many. */
+/** Matches from the beginning of a word, because a few letters occur inside too many words. */
 const isMeant = (to: string, typed: string) =>
   typed.length >= LEAST_MEANT && ` ${termsOf(to)}`.includes(` ${typed.toLowerCase()}`)
 
@@ -91,7 +91,7 @@ function useActs(typed: string): Choice[] {
   return acts.filter(({ name }) => fits(name, typed))
 }
 
-/** A number, the beginning of one, or an id: what an index finds. */
+/** A number, the beginning of a number, or an id, because an index finds these. */
 function useMessages(asked: string): { choices: Choice[]; isFetching: boolean } {
   const { rights } = useMe()
   const { company } = useSearch({ from: '/shell' })
@@ -141,7 +141,7 @@ function useDispatches(asked: string): { choices: Choice[]; isFetching: boolean 
   return { choices, isFetching }
 }
 
-/** Choosing one shows it on the page where the person is. */
+/** Choosing a company shows it on the open page. */
 function useCompanies(asked: string): { choices: Choice[]; isFetching: boolean } {
   const { kind } = useMe()
   const isSought = asked.length >= LEAST_TYPED
@@ -182,7 +182,7 @@ function usePartners(asked: string): { choices: Choice[]; isFetching: boolean } 
   return { choices, isFetching }
 }
 
-/** There are few: all are asked for once, and found here. */
+/** There are few gateways, so the page loads all of them once and searches here. */
 function useGateways(asked: string): { choices: Choice[]; isFetching: boolean } {
   const { rights } = useMe()
   const isSought = asked.length >= LEAST_TYPED

@@ -6,7 +6,7 @@ import styles from './palette.module.css'
 
 const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
 
-/** Opens the palette, as Ctrl K does on every page. */
+/** Opens the palette. Ctrl K does the same on every page. */
 export function PaletteButton() {
   const { say } = useWords()
   const [isOpen, setIsOpen] = useState(false)

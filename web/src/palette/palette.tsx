@@ -8,7 +8,7 @@ import { useWords } from '../words/words.ts'
 import { type Choice, useChoices } from './choices.tsx'
 import styles from './palette.module.css'
 
-/** Everything that can be jumped to: pages, companies, dispatches, and messages by number or id. */
+/** A search over all targets: pages, companies, dispatches, and messages by number or id. */
 export function Palette({ onClose }: { onClose(): void }) {
   const { say } = useWords()
   const navigate = useNavigate()
@@ -19,7 +19,7 @@ export function Palette({ onClose }: { onClose(): void }) {
   const combobox = useCombobox({ opened: true })
   const { selectFirstOption } = combobox
   const shown = groups.flatMap(({ choices }) => choices.map(({ id }) => id)).join()
-  // Enter opens the first of what is shown now.
+  // Enter opens the first choice that is shown now.
   useEffect(() => void (shown && selectFirstOption()), [shown])
 
   const open = (id: string) => {
@@ -31,7 +31,7 @@ export function Palette({ onClose }: { onClose(): void }) {
     <Modal
       opened
       onClose={onClose}
-      // The field stays in its place while the list below it grows and shrinks.
+      // The field keeps its position while the list below changes its height.
       centered={false}
       yOffset="12vh"
       withCloseButton={false}
@@ -45,7 +45,7 @@ export function Palette({ onClose }: { onClose(): void }) {
       >
         <Combobox.EventsTarget>
           <input
-            // The list takes the key for itself.
+            // The list would handle the key otherwise.
             onKeyDownCapture={({ key }) => key === 'Escape' && onClose()}
             className={styles.input}
             type="text"

@@ -1,4 +1,4 @@
-/** Other words by which people look for a page, in both languages: not everybody knows what we call it. */
+/** Search words of pages in both languages, because not every person knows our names. */
 const terms: Record<string, string> = {
   '/overview': 'overview dashboard home обзор сводка главная',
   '/dispatches': 'dispatches campaigns bulk рассылки кампании',

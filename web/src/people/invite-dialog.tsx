@@ -12,7 +12,7 @@ import { LinkDialog } from './link-dialog.tsx'
 import { PEOPLE, type Roles, usePeoplePath } from './people.ts'
 import { RoleChoice } from './role-choice.tsx'
 
-/** Makes a person and shows the link with which the person chooses a password. */
+/** Creates a person and shows the link of the invitation. */
 export function InviteDialog({ roles, onClose }: { roles: Roles; onClose(): void }) {
   const words = useWords()
   const { say } = words

@@ -7,7 +7,7 @@ import { useWords } from '../words/words.ts'
 
 type Props = { name: string; answer: Wire<LinkAnswer>; onClose(): void }
 
-/** The link of an invitation, this once: the server keeps only a hash of it. */
+/** The link of an invitation. It is shown only once, because the server stores only a hash. */
 export function LinkDialog({ name, answer, onClose }: Props) {
   const { say } = useWords()
   const { moment } = useFormats()

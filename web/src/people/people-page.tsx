@@ -9,7 +9,7 @@ import { InviteButton, InviteDialog } from './invite-dialog.tsx'
 import { peopleQuery, usePeoplePath } from './people.ts'
 import { PeopleTable } from './people-table.tsx'
 
-/** Who may sign in: people of the chosen company, else of the viewer's own company or partner, or the staff. */
+/** The people of the chosen company, else of the viewer's own company or partner, or the staff. */
 export function PeoplePage() {
   const { say } = useWords()
   const mayChange = useMe().rights.includes('people.change')

@@ -13,10 +13,10 @@ export const PEOPLE = ['people'] as const
 export const peopleQuery = (path: string) =>
   queryOptions({ queryKey: [...PEOPLE, path], queryFn: () => ask<PeopleAnswer>('GET', path) })
 
-/** The partner whose people are shown, on its page; the address names only companies. */
+/** The partner of the open partner page. The address names only companies. */
 export const PartnerOfPeople = createContext<number | undefined>(undefined)
 
-/** What kind of people are shown: of the partner of the page, of the chosen company, else the viewer's own kind. */
+/** The kind of the shown people: of the partner of the page, of the chosen company, else of the viewer. */
 export function useKindOfPeople() {
   const partnerId = useContext(PartnerOfPeople)
   const { company } = useSearch({ from: '/shell' })
@@ -25,7 +25,10 @@ export function useKindOfPeople() {
   return company === undefined ? kind : 'COMPANY'
 }
 
-/** Where the server keeps the people of the partner of the page, of the chosen company, else of the viewer's own place. */
+/**
+ * The API path of the people of the partner of the page, of the chosen company, else of the viewer's own company or
+ * partner.
+ */
 export function usePeoplePath() {
   const partnerId = useContext(PartnerOfPeople)
   const { company } = useSearch({ from: '/shell' })

@@ -13,7 +13,7 @@ import { LinkDialog } from './link-dialog.tsx'
 import { type Colleague, PEOPLE, type Roles, usePeoplePath } from './people.ts'
 import { RoleChoice } from './role-choice.tsx'
 
-/** What the viewer wants to do with a person. */
+/** An action of the viewer on a person. */
 export type PersonTask = { kind: 'role' | 'link' | 'deactivate' | 'activate'; person: Colleague }
 
 type Props = { person: Colleague; onClose(): void }
@@ -25,7 +25,7 @@ export function PersonDialog({ task, roles, onClose }: { task: PersonTask; roles
   return <ActiveDialog person={person} isActive={kind === 'activate'} onClose={onClose} />
 }
 
-/** Changes a person and says so; what is refused is said in the dialog. */
+/** Changes a person and shows a toast. The dialog shows a refusal. */
 function useChange({ person, onClose }: Props, done: (change: PersonChange) => string) {
   const client = useQueryClient()
   const path = usePeoplePath()
@@ -82,7 +82,7 @@ function ActiveDialog({ person, isActive, onClose }: Props & { isActive: boolean
   )
 }
 
-/** The login of the partner API belongs to the partner, not to the person. */
+/** The partner API still accepts the login of a deactivated person, because the login belongs to the partner. */
 function ApiStays() {
   const { say } = useWords()
   const { kind } = useMe()
@@ -93,7 +93,7 @@ function ApiStays() {
   )
 }
 
-/** Asked before: links from before stop working. */
+/** Asks for confirmation, because earlier links stop working. */
 function NewLinkDialog({ person, onClose }: Props) {
   const { say } = useWords()
   const name = nameOf(person)

@@ -7,7 +7,7 @@ import { useWords } from '../words/words.ts'
 import type { Colleague } from './people.ts'
 import type { PersonTask } from './person-dialogs.tsx'
 
-/** What can be done with a person. */
+/** The actions on a person. */
 export function PersonMenu({ person, onTask }: { person: Colleague; onTask(task: PersonTask): void }) {
   const { say } = useWords()
   const name = nameOf(person)

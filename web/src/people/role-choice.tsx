@@ -6,7 +6,7 @@ import { type Roles, useKindOfPeople } from './people.ts'
 type Role = Roles[number]
 type Props = { roles: Roles; value: Role; onChange(role: Role): void }
 
-/** The roles of this kind of people, each with what it may do. */
+/** The roles of this kind of people, each with its rights in words. */
 export function RoleChoice({ roles, value, onChange }: Props) {
   const { say } = useWords()
   const kind = useKindOfPeople()

@@ -17,7 +17,10 @@ export type Decision = DecisionForm['decision']
 
 const done = { approve: 'review.approved', reject: 'review.rejected', deny: 'review.denied' } as const
 
-/** Decides about what the person sees. The server refuses when somebody decided or changed it meanwhile; then it is shown anew. */
+/**
+ * Decides about the request that the page shows. The server refuses if another person decided or changed it meanwhile;
+ * then the page loads it again.
+ */
 export function useDecision({ kind, id }: Open, data: SenderData | TemplateData | undefined, onDecided: () => void) {
   const words = useWords()
   const { say } = words
@@ -31,13 +34,13 @@ export function useDecision({ kind, id }: Open, data: SenderData | TemplateData 
       client.setQueryData(queueQuery.queryKey, queue => queue && without(queue, { kind, id }))
       onDecided()
     },
-    // The dialog of a refusal says it itself.
+    // The dialog shows the error of a refusal itself.
     onError: (error, { decision }) => decision === 'approve' && tellRefusal(describeRefusal(words, error)),
     onSettled: () => client.invalidateQueries({ queryKey: REVIEW }),
   })
 }
 
-/** Before the server is asked again: after the last one, nothing waits. */
+/** Corrects the stored count before the server is asked again: after the last request nothing waits. */
 function without(queue: Wire<QueueAnswer>, decided: Open) {
   const items = queue.items.filter(item => !isSame(item, decided))
   return { ...queue, items, waiting: queue.waiting - (queue.items.length - items.length) }
@@ -48,7 +51,7 @@ const describeRefusal = (words: Words, error: unknown) =>
 
 type BarProps = { status: ReviewStatus; isWaiting: boolean; isBusy: boolean; onAct(what: ReviewAct): void }
 
-/** The three decisions; of a request that is decided already, what became of it. */
+/** The three decisions, or the result of a decided request. */
 export function DecisionBar({ status, isWaiting, isBusy, onAct }: BarProps) {
   const { say } = useWords()
   if (!isWaiting) {
@@ -85,7 +88,7 @@ type DialogProps = {
   onClose(): void
 }
 
-/** Both need a comment: the company reads it. */
+/** Both need a comment, because the company reads it. */
 export function DecisionDialog({ decision, name, isBusy, error, onDecide, onClose }: DialogProps) {
   const words = useWords()
   const { say } = words

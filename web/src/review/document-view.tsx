@@ -9,7 +9,7 @@ import type { SenderData } from './review.ts'
 
 type Props = { companyId: number; documents: SenderData['documents'] }
 
-/** The documents of a request, one at a time: PDF by the browser's own viewer, in a sandbox. */
+/** The documents of a request, one at a time. The browser's own viewer shows PDF files, in a sandbox. */
 export function DocumentView({ companyId, documents }: Props) {
   const { say } = useWords()
   const [place, setPlace] = useState(0)
@@ -78,8 +78,8 @@ export function DocumentView({ companyId, documents }: Props) {
 }
 
 /**
- * The browser's viewer takes the focus when it has loaded, and with it the keys of the review. The page takes it back,
- * once, unless the pointer is there: then a person has clicked.
+ * The browser's viewer takes the focus when it has loaded, and the keys of the review stop working. The page takes the
+ * focus back once, unless the pointer is over the viewer: then the person has clicked there.
  */
 function Paper({ address, filename }: { address: string; filename: string }) {
   const frame = useRef<HTMLIFrameElement>(null)
@@ -87,7 +87,7 @@ function Paper({ address, filename }: { address: string; filename: string }) {
     const takeBack = () => {
       if (document.activeElement !== frame.current || frame.current?.matches(':hover')) return
       window.removeEventListener('blur', takeBack)
-      setTimeout(() => frame.current?.blur()) // not in the middle of the change of focus, which would ignore it
+      setTimeout(() => frame.current?.blur()) // the browser ignores it during the change of focus
     }
     window.addEventListener('blur', takeBack)
     return () => window.removeEventListener('blur', takeBack)

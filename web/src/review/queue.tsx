@@ -8,7 +8,7 @@ import { type Item, isSame, type Open, searchOf } from './review.ts'
 
 type Props = { items: Item[]; waiting: number; open: Open; onHelp(): void }
 
-/** What waits, the oldest first. */
+/** The requests that wait for review, the oldest first. */
 export function Queue({ items, waiting, open, onHelp }: Props) {
   const { say } = useWords()
   const list = useRef<HTMLUListElement>(null)

@@ -25,7 +25,7 @@ import { SenderVerdict } from './sender-verdict.tsx'
 import { TemplateVerdict } from './template-verdict.tsx'
 import { type ReviewAct, useReviewKeys } from './use-review-keys.ts'
 
-/** What waits for staff: the queue, the request that is open, and its documents. */
+/** The review page of the staff: the queue, the open request and its documents. */
 export function ReviewPage() {
   const { say } = useWords()
   const search = useSearch({ from: '/shell/review' })
@@ -39,7 +39,7 @@ export function ReviewPage() {
     )
   }
   const open = openIn(search)
-  if (open) return <Desk items={data.items} waiting={data.waiting} open={open} />
+  if (open) return <OpenRequest items={data.items} waiting={data.waiting} open={open} />
   if (data.items[0]) return <OpenInAddress item={data.items[0]} />
   return (
     <>
@@ -53,7 +53,9 @@ export function ReviewPage() {
   )
 }
 
-/** In the address the request stays open when somebody else decides it: no other one takes its place under the keys. */
+/**
+ * The address keeps the request open after another person decides it, so that the keys never act on another request.
+ */
 function OpenInAddress({ item }: { item: Open }) {
   const navigate = useNavigate()
   const { kind, id } = item
@@ -62,9 +64,9 @@ function OpenInAddress({ item }: { item: Open }) {
 }
 ReviewPage.firstQueries = () => [queueQuery]
 
-type DeskProps = { items: Item[]; waiting: number; open: Open }
+type RequestProps = { items: Item[]; waiting: number; open: Open }
 
-function Desk({ items, waiting, open }: DeskProps) {
+function OpenRequest({ items, waiting, open }: RequestProps) {
   const { say } = useWords()
   const navigate = useNavigate()
   const [dialog, setDialog] = useState<'reject' | 'deny' | 'keys'>()
@@ -88,7 +90,7 @@ function Desk({ items, waiting, open }: DeskProps) {
     else if (!mayDecide) return
     else if (what === 'approve') decide.mutate({ decision: 'approve' })
     else {
-      decide.reset() // a refusal of another request
+      decide.reset() // removes the error of the previous request
       setDialog(what)
     }
   }
@@ -116,7 +118,7 @@ function Desk({ items, waiting, open }: DeskProps) {
   )
 }
 
-/** Only one of the two is asked for. */
+/** Asks the server for one of the two. */
 function useRequest(open: Open) {
   const sender = useQuery({ ...senderReviewQuery(open.id), enabled: open.kind === 'sender' })
   const template = useQuery({ ...templateReviewQuery(open.id), enabled: open.kind === 'template' })
@@ -126,7 +128,7 @@ function useRequest(open: Open) {
 const nameOf = (data: NonNullable<ReturnType<typeof useRequest>['data']>) =>
   'pattern' in data ? `#${data.templateId}` : data.senderName
 
-/** A request that left the queue has the first of it as its neighbour. */
+/** If a request has left the queue, its neighbour is the first request of the queue. */
 function neighbourOf(items: Item[], open: Open, by: 1 | -1): Item | undefined {
   const place = items.findIndex(item => isSame(item, open))
   return place < 0 ? items[0] : items[place + by]

@@ -12,11 +12,11 @@ export type Item = Wire<QueueItem>
 export type SenderData = Wire<SenderReview>
 export type TemplateData = Wire<TemplateReview>
 
-/** Which request is open, as it stands in the address. */
+/** The open request in the address. */
 export type Open = { kind: Item['kind']; id: number }
 export type ReviewSearch = { sender?: number | undefined; template?: number | undefined }
 
-/** `undefined` removes what is wrong. */
+/** `undefined` removes an invalid value from the address. */
 export const reviewSearchOf = (search: Record<string, unknown>): ReviewSearch => ({
   sender: idOf(search.sender),
   template: idOf(search.template),
@@ -40,7 +40,7 @@ export const isSame = (a: Open, b: Open) => a.kind === b.kind && a.id === b.id
 
 export const REVIEW = ['review'] as const
 
-/** Others decide too: what they did is seen within this time. */
+/** Decisions of other people appear within this time. */
 const REFRESH_MS = 20_000
 
 export const queueQuery = queryOptions({
@@ -63,7 +63,7 @@ export const templateReviewQuery = (templateId: number) =>
     refetchInterval: REFRESH_MS,
   })
 
-/** For the navigation. */
+/** The number of waiting requests, for the navigation. */
 export const countQuery = queryOptions({
   queryKey: [...REVIEW, 'count'],
   queryFn: () => ask<CountAnswer>('GET', '/review/count'),

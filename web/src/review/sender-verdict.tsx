@@ -15,7 +15,7 @@ import type { ReviewAct } from './use-review-keys.ts'
 
 type Props = { data: SenderData; isBusy: boolean; onAct(what: ReviewAct): void }
 
-/** The request of a name: what can be checked by itself, what the company says, its other names, similar names. */
+/** The request of a sender name: automatic checks, the statements of the company, its other names and similar names. */
 export function SenderVerdict({ data, isBusy, onAct }: Props) {
   const { say } = useWords()
   const { moment } = useFormats()
@@ -50,7 +50,7 @@ export function SenderVerdict({ data, isBusy, onAct }: Props) {
   )
 }
 
-/** What a moderator would look at first. */
+/** The facts that a moderator checks first. */
 function Checks({ data: { senderName, documents, similar, company } }: { data: SenderData }) {
   const { say } = useWords()
   const isSame = similar.some(other => sameName(other.senderName, senderName) && other.status === 'APPROVED')
@@ -118,7 +118,7 @@ function SenderFacts({ data }: { data: SenderData }) {
   )
 }
 
-/** The company leads to its own names. */
+/** A link to the sender names of the company. */
 export function CompanyLine({ company }: { company: SenderData['company'] }) {
   const { say } = useWords()
   const { companyId, name, counteragentName, counteragentInn } = company

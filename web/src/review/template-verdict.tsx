@@ -14,7 +14,7 @@ import type { ReviewAct } from './use-review-keys.ts'
 
 type Props = { data: TemplateData; isBusy: boolean; onAct(what: ReviewAct): void }
 
-/** The request of a template: its text, what fits it, and the company's other templates. */
+/** The request of a template: its text, an example, and the company's other templates. */
 export function TemplateVerdict({ data, isBusy, onAct }: Props) {
   const { say } = useWords()
   const { date, moment } = useFormats()

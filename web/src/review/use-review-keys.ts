@@ -1,11 +1,13 @@
 import { useEffect } from 'react'
 
-/** By the place on the keyboard: in a Russian layout the keys have other letters. */
+/** Keys by their position, because a Russian layout has other letters on them. */
 const keys = { KeyA: 'approve', KeyR: 'reject', KeyD: 'deny', KeyJ: 'next', KeyK: 'previous' } as const
 
 export type ReviewAct = (typeof keys)[keyof typeof keys] | 'help'
 
-/** A, R, D decide, J and K go through the queue, ? shows the keys. Not while somebody types or a dialog is open. */
+/**
+ * A, R and D decide, J and K move through the queue, ? shows the keys. Not while a person types or a dialog is open.
+ */
 export function useReviewKeys(act: (what: ReviewAct) => void) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

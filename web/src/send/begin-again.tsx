@@ -11,7 +11,7 @@ import { draftOf, emptyDraft, formFor } from './send.ts'
 
 type Props = { uuid: string; companyId: number; onBegun(): void }
 
-/** Makes the draft from a message that failed. After that the draft is one like any other: a reload keeps what is changed in it. */
+/** Makes a draft from a failed message. After that it is a normal draft, and changes survive a reload. */
 export function BeginAgain({ uuid, companyId, onBegun }: Props) {
   const { data, error, refetch } = useQuery(lifeQuery(uuid, companyId))
   const again = data?.again

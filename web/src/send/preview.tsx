@@ -8,7 +8,7 @@ import { useWords } from '../words/words.ts'
 import styles from './send.module.css'
 import type { Price, SendDraft, StepDraft } from './send.ts'
 
-/** The message as the telephone shows it, step by step, and what it costs. */
+/** The message as a phone shows it, step by step, and its price. */
 export function Preview({ draft: { steps }, price }: { draft: SendDraft; price: Price | undefined }) {
   const { say } = useWords()
   const { channel } = useTrafficNames()
@@ -43,7 +43,7 @@ function Shown({ step: { channelType, text, buttonText, image } }: { step: StepD
   )
 }
 
-/** Of a cascade the steps that go out are paid: at most all of them. */
+/** The company pays for each sent step of a cascade, so the highest price is the sum of all steps. */
 function Cost({ steps, price }: { steps: StepDraft[]; price: Price | undefined }) {
   const { say } = useWords()
   const { money } = useFormats()

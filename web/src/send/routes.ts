@@ -2,7 +2,10 @@ import { createRoute } from '@tanstack/react-router'
 import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 
-/** `to` begins a message to that number, `again` one like a message that failed; `sent` shows what becomes of one. */
+/**
+ * `to` begins a message to that number, `again` begins a copy of a failed message, `sent` shows the status of a sent
+ * message.
+ */
 const sendRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/send',

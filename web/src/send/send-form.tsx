@@ -34,7 +34,7 @@ export function SendForm({ companyId, to, onSent }: Props) {
   const words = useWords()
   const { say } = words
   const { data: offer, error, refetch } = useQuery(offerQuery(companyId))
-  // Leaving asks nothing: the draft is there when the person comes back.
+  // The page does not ask before leaving, because the draft is still there when the person returns.
   const { draft, change, forget } = useKept(formFor(companyId, to), emptyDraft(to))
   const { price, priceFault } = usePrice(draft, companyId)
   const sending = useSend(companyId, uuid => {
@@ -153,7 +153,7 @@ function When({ draft: { startAt, shortUrl }, change }: { draft: SendDraft; chan
   )
 }
 
-/** As a field for local times writes it. */
+/** In the format of an input for local times. */
 function inAnHour(): string {
   const at = new Date(Date.now() + 3600_000)
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
@@ -166,7 +166,9 @@ function usePrice(draft: SendDraft, companyId: number) {
   return { price: isWhole ? data : undefined, priceFault: isWhole ? error : null }
 }
 
-/** The key stays until the draft changes or the server answers: a lost answer sends nothing twice. */
+/**
+ * The idempotency key stays until the draft changes or the server answers, so that a lost answer does not send twice.
+ */
 function useSend(companyId: number, onSent: (uuid: string) => void) {
   const tried = useRef({ form: '', key: '' })
   return useMutation({

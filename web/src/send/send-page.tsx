@@ -9,7 +9,7 @@ import { SentMessage } from './sent-message.tsx'
 
 const route = getRouteApi('/shell/send')
 
-/** One message, or a cascade to one number. What was sent stays in the address, so that a reload shows it again. */
+/** One message, or a cascade to one number. The address contains the sent message, so that a reload shows it again. */
 export function SendPage() {
   const { say } = useWords()
   const { to, again, sent } = route.useSearch()

@@ -7,7 +7,7 @@ import { ask, type Wire } from '../api.ts'
 export type Price = Wire<PriceAnswer>
 export type PricedStep = Price['steps'][number]
 
-/** What a person has typed for one step. `minutes` and `condition` are of every step but the last. */
+/** The typed values of one step. `minutes` and `condition` belong to every step except the last. */
 export type StepDraft = {
   channelType: ClientChannel
   senderName: string
@@ -39,18 +39,18 @@ export const emptyDraft = (destination = ''): SendDraft => ({
   steps: [emptyStep('SMS')],
 })
 
-/** A message that failed, to be sent again. */
+/** A failed message that is sent again. */
 export const draftOf = ({ destination, channelType, ...fields }: MessageAgain): SendDraft => ({
   ...emptyDraft(`+${destination}`),
   steps: [{ ...emptyStep(channelType), ...fields }],
 })
 
-/** The name that the draft is kept by. A number in the address begins another message. */
+/** The name under which the draft is stored. A number in the address begins another message. */
 export const formFor = (companyId: number, to = '') => `send ${companyId} ${to}`
 
 export const MOST_STEPS = 10
 
-/** Why it cannot be sent yet: the first reason. */
+/** The first reason why the message cannot be sent yet. */
 export function faultOf({ destination, steps }: SendDraft) {
   return destination.trim() === '' ? ('send.fault.number' as const) : faultInSteps(steps)
 }
@@ -64,7 +64,7 @@ export function faultInSteps(steps: StepDraft[]) {
 const isHalfButton = ({ channelType, buttonText, buttonUrl }: StepDraft) =>
   channelType === 'VIBER' && (buttonText.trim() === '') !== (buttonUrl.trim() === '')
 
-/** As the messaging API takes it. */
+/** The message in the format of the messaging API. */
 export function formOf({ destination, shortUrl, startAt, steps }: SendDraft): SendForm {
   return {
     destination: destination.trim(),
@@ -103,7 +103,7 @@ function contentOf({ channelType, text, image, buttonText, buttonUrl }: StepDraf
   }
 }
 
-/** What the server would hold for it. Asked while the person types. */
+/** The price that the server would hold. The page asks while the person types. */
 export const priceQuery = (form: SendForm, companyId: number, isWhole: boolean) =>
   queryOptions({
     queryKey: ['send', 'price', companyId, form],

@@ -14,13 +14,13 @@ import { useWords } from '../words/words.ts'
 import styles from './send.module.css'
 
 const ASK_EVERY_MS = 1000
-/** A message without an end is asked for less and less often. */
+/** The page asks for a message without a final status less and less often. */
 const SELDOM_MS = 10_000
 const SOON_MS = 60_000
 
 type Props = { uuid: string; companyId: number; onAnother(): void }
 
-/** What becomes of the message, as it happens. */
+/** The status of the sent message, updated live. */
 export function SentMessage({ uuid, companyId, onAnother }: Props) {
   const { say } = useWords()
   const { data, error, refetch } = useQuery({

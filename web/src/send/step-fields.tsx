@@ -17,7 +17,7 @@ type Props = {
   onChange(part: Partial<StepDraft>): void
 }
 
-/** Channel, name and content of one step, and for all but the last when the next one follows. */
+/** The channel, name and content of one step. Every step except the last also has the condition for the next step. */
 export function StepFields({ step, offer, priced, channels = channelTypes, isLast, onChange }: Props) {
   const { say } = useWords()
   const { channel } = useTrafficNames()
@@ -54,7 +54,7 @@ export function StepFields({ step, offer, priced, channels = channelTypes, isLas
 
 type FieldProps = Pick<Props, 'step' | 'onChange'>
 
-/** Names that operators approve are chosen; in the other channels any name can be written. */
+/** A person chooses among approved names, or in other channels types any name. */
 function SenderField({ step: { channelType, senderName }, offer, onChange }: FieldProps & Pick<Props, 'offer'>) {
   const { say } = useWords()
   if (!needsApproval(channelType)) {

@@ -8,7 +8,7 @@ import { useWords } from '../words/words.ts'
 import styles from './attachments.module.css'
 import { addressOf, DOCUMENTS, documentsQuery, type StoredDocument, uploadDocument } from './documents.ts'
 
-/** The server takes no more for one name, and no larger file. */
+/** The limits of the server for the documents of one name. */
 const MOST_DOCUMENTS = 20
 const MOST_BYTES = 10 * 1024 * 1024
 const MOST_OFFERED = 8
@@ -21,7 +21,9 @@ type Props = {
   onChange(documents: StoredDocument[]): void
 }
 
-/** Documents of a request: dropped files become documents of the company, and earlier ones can be attached again. */
+/**
+ * Documents of a request. Dropped files become documents of the company, and earlier documents can be attached again.
+ */
 export function Attachments({ companyId, value, error, onChange }: Props) {
   const { say } = useWords()
   const uploads = useUploads(companyId, value, onChange)
@@ -93,7 +95,7 @@ export function Attachments({ companyId, value, error, onChange }: Props) {
   )
 }
 
-/** Uploads dropped files one after the other. A file that the server would refuse anyway is not sent. */
+/** Uploads dropped files one after the other. It skips files that the server would refuse. */
 function useUploads(companyId: number, value: StoredDocument[], onChange: Props['onChange']) {
   const { say } = useWords()
   const client = useQueryClient()

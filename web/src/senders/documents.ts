@@ -12,12 +12,12 @@ export const documentsQuery = (companyId: number) =>
     queryFn: () => ask<DocumentsAnswer>('GET', `/documents?companyId=${companyId}`),
   })
 
-/** Where the browser reads a document, to show it or to keep it. */
+/** The address of a document, to show or to download it. */
 export const addressOf = (companyId: number, { id }: Pick<StoredDocument, 'id'>, isDownload = false) =>
   new URL(`api/documents/${id}/content?companyId=${companyId}${isDownload ? '&download=true' : ''}`, document.baseURI)
     .href
 
-/** Of a file of 10 MB on a slow line. */
+/** Enough for a file of 10 MB on a slow connection. */
 const UPLOAD_TIMEOUT_MS = 120_000
 
 export async function uploadDocument(companyId: number, file: File): Promise<Wire<ListedDocument>> {

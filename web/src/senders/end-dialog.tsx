@@ -32,7 +32,7 @@ export function EndDialog({ version, change, ...asked }: Props) {
   )
 }
 
-/** Of the reader's clock, as an input for days writes it. */
+/** The day in the reader's time zone, in the format of a date input. */
 const today = () => new Date().toLocaleDateString('sv-SE')
 
 /** The last second of a day. */

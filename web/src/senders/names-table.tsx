@@ -9,7 +9,7 @@ import { useWords } from '../words/words.ts'
 import styles from './names-table.module.css'
 import { bestOf, type Name, type Registration, servesAll } from './senders.ts'
 
-/** The names of a company, with the state at each operator and what is missing. */
+/** The sender names of a company with their review status at each operator. */
 export function NamesTable({ names, currency }: { names: Name[]; currency: string }) {
   const { say } = useWords()
   const { operator } = useTrafficNames()
@@ -107,7 +107,7 @@ function StateLink({ registration, label }: { registration: Registration; label:
   )
 }
 
-/** What the company can do next: mend what was sent back, or request the name for further operators. */
+/** The next step of the company: correct a rejected name, or request the name for further operators. */
 function Missing({ name }: { name: Name }) {
   const { say } = useWords()
   const { operator } = useTrafficNames()

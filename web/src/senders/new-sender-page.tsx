@@ -8,7 +8,7 @@ import { useWords } from '../words/words.ts'
 import { emptyDraft, type SenderDraft, SenderForm } from './sender-form.tsx'
 import { useSenderChange } from './senders.ts'
 
-/** A new request; the address may name the name and an operator that is still missing. */
+/** A new request. The address may contain the name and a missing operator. */
 export function NewSenderPage() {
   const { say } = useWords()
   return (

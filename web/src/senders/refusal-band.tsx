@@ -4,7 +4,7 @@ import { useWords } from '../words/words.ts'
 
 type Props = { of: { status: ReviewStatus; comment: string | null }; denied: string; whatNext: string }
 
-/** What staff said about a sender name or a template that was sent back or denied. */
+/** The comment of the staff on a rejected or denied sender name or template. */
 export function RefusalBand({ of: { status, comment }, denied, whatNext }: Props) {
   const { say } = useWords()
   if (status !== 'REJECTED' && status !== 'DENIED') return null

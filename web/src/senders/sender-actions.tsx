@@ -14,7 +14,7 @@ import { type SenderPageData, useSenderChange } from './senders.ts'
 
 type Props = { companyId: number; sender: SenderPageData }
 
-/** What can be done with a name in its state. */
+/** The actions on a sender name in its review status. */
 export function SenderActions({ companyId, sender }: Props) {
   const { say } = useWords()
   const [open, setOpen] = useState<'suspend' | 'close'>()

@@ -26,7 +26,7 @@ import type { StoredDocument } from './documents.ts'
 import styles from './sender-form.module.css'
 import { feesQuery } from './senders.ts'
 
-/** What is asked for. Channel and operators cannot be changed later. */
+/** The fields of the request. Channel and operators cannot be changed later. */
 export type SenderDraft = {
   channelType: ClientChannel
   senderName: string
@@ -45,7 +45,7 @@ export const emptyDraft: SenderDraft = {
   documents: [],
 }
 
-/** Channels in which a company has names of its own. */
+/** Channels in which a company has its own sender names. */
 const channels: ClientChannel[] = ['SMS', 'VIBER', 'WHATSAPP', 'TELEGRAM', 'VK', 'WEASY', 'PUSH']
 
 type Props = {
@@ -59,7 +59,7 @@ type Props = {
   onCancel(): void
 }
 
-/** The request of a name, with its documents beside it. */
+/** The request of a sender name, with its documents beside it. */
 export function SenderForm({ companyId, kept, isNew, submit, isBusy, error, onSubmit, onCancel }: Props) {
   const words = useWords()
   const { say } = words
@@ -132,7 +132,7 @@ export function SenderForm({ companyId, kept, isNew, submit, isBusy, error, onSu
 const ruleOf = (channelType: ClientChannel) =>
   channelType === 'SMS' || channelType === 'VIBER' ? channelType : 'other'
 
-/** In the other channels, and abroad, one registration serves all. */
+/** In the other channels, and abroad, one registration is valid for all operators. */
 const needsBrands = ({ channelType, commonType }: SenderDraft) =>
   channelType === 'SMS' && !commonType.startsWith('INTERNATIONAL_')
 
@@ -157,7 +157,7 @@ function faultsOf(draft: SenderDraft): Faults {
   }
 }
 
-/** By the rules of the server. */
+/** Checks by the rules of the server. */
 function fits(name: string, draft: SenderDraft): boolean {
   try {
     for (const brand of needsBrands(draft) ? draft.brands : brands.slice(0, 1)) {
@@ -205,7 +205,7 @@ function TypeField({ draft, onChange }: { draft: SenderDraft; onChange(type: Com
   )
 }
 
-/** The most frequent first. */
+/** The most frequent value is first. */
 const byUse = (a: CommonType, b: CommonType) => Number(b === 'COMMON') - Number(a === 'COMMON')
 
 type BrandsProps = {

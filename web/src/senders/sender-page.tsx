@@ -27,7 +27,7 @@ import { type SenderDraft, SenderForm } from './sender-form.tsx'
 import styles from './sender-page.module.css'
 import { bestOf, type SenderPageData, senderQuery, servesAll, useSenderChange } from './senders.ts'
 
-/** One registration of a name: its state, what was said about it, and what was handed in. */
+/** One registration of a sender name: its review status, the comments, and the submitted request. */
 export function SenderPage() {
   return <OneCompany>{companyId => <Loaded companyId={companyId} />}</OneCompany>
 }
@@ -45,7 +45,7 @@ function Loaded({ companyId }: { companyId: number }) {
 
 type Props = { companyId: number; sender: SenderPageData }
 
-/** The form keeps what it began with: a change that somebody else makes meanwhile is not overwritten, but told of. */
+/** The form keeps its first values, so that it reports a change by another person instead of overwriting it. */
 function EditSender({ companyId, sender: now }: Props) {
   const { say } = useWords()
   const [sender] = useState(now)
@@ -194,7 +194,7 @@ function Facts({ sender }: { sender: SenderPageData }) {
   )
 }
 
-/** The same name at the other operators, with a way to request what is missing. */
+/** The same name at the other operators, with a link to request a missing operator. */
 function Operators({ sender, mayChange }: { sender: SenderPageData; mayChange: boolean }) {
   const { say } = useWords()
   const { operator } = useTrafficNames()

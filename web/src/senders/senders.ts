@@ -38,7 +38,7 @@ export const feesQuery = (companyId: number) =>
     queryFn: () => ask<FeesAnswer>('GET', `/senders/fees?companyId=${companyId}`),
   })
 
-/** Changes a name, shows the change everywhere, and says so. */
+/** Changes a sender name, refreshes all pages that show it, and shows a toast. */
 export function useSenderChange<Given>(change: (given: Given) => Promise<unknown>, done: (given: Given) => string) {
   const client = useQueryClient()
   return useMutation({
@@ -51,11 +51,11 @@ export function useSenderChange<Given>(change: (given: Given) => Promise<unknown
   })
 }
 
-/** One registration serves every operator, or every number abroad. */
+/** Whether one registration is valid for every operator, or for every foreign number. */
 export const servesAll = ({ channelType }: { channelType: string }, { isInternational }: Registration) =>
   channelType !== 'SMS' || isInternational
 
-/** The registration of an operator that matters most: one that sends, else one in review, else the newest. */
+/** The most important registration of an operator: the active one, else the one in review, else the newest. */
 export function bestOf(registrations: Registration[]): Registration | undefined {
   const rank = ({ status }: Registration) =>
     status === 'APPROVED' ? 0 : status === 'DENIED' || status === 'CLOSED' ? 2 : 1

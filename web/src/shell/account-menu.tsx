@@ -10,7 +10,7 @@ import { nameOf, queryClient, useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './account-menu.module.css'
 
-/** Who is signed in, and the way out. Wide at the foot of the navigation, else a face in the header. */
+/** The signed-in person, settings and sign-out. Wide at the bottom of the navigation, else an avatar in the header. */
 export function AccountMenu({ isWide = false }: { isWide?: boolean }) {
   const { say } = useWords()
   const me = useMe()
@@ -57,7 +57,7 @@ function useSignOut() {
   })
 }
 
-/** Two letters: of the first two words, or the first two of one. */
+/** Two letters: the first of two words, or the first two of one word. */
 export function initialsOf(name: string): string {
   const [first = '', second] = name.split(/[\s.@_-]+/).filter(Boolean)
   const letters = second ? [[...first][0], [...second][0]] : [...first].slice(0, 2)

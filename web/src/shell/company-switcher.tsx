@@ -18,7 +18,7 @@ const companiesQuery = (search: string) =>
     staleTime: 60_000,
   })
 
-/** Which company the pages show: a company has one; partners and staff choose one, or all. */
+/** The company that the pages show. People of a company have one; partners and staff choose one or all. */
 export function CompanySwitcher() {
   const isNarrow = useMediaQuery('(max-width: 760px)', undefined, { getInitialValueInEffect: false })
   if (useMe().kind === 'COMPANY') return <OwnCompany />
@@ -38,12 +38,12 @@ function OwnCompany() {
 const ALL = 'all'
 const NEW = 'new'
 
-/** Shows the chosen company on the page that is open; the page of a company leads to that of the chosen one. */
+/** Shows the chosen company on the open page. From the page of a company it leads to the page of the chosen company. */
 function useChoose() {
   const navigate = useNavigate()
   const isOfCompany = useRouterState({ select: ({ location }) => /^\/companies(\/|$)/.test(location.pathname) })
   return (value: string) => {
-    // `undefined` takes it out of the address, where a missing one would be kept.
+    // `undefined` removes the company from the address; a missing key would keep it.
     const company = value === ALL || value === NEW ? undefined : Number(value)
     if (value === NEW) void navigate({ to: '/companies', search: { company, new: true } })
     else if (!isOfCompany) void navigate({ to: '.', search: before => ({ ...before, company }) })
@@ -122,7 +122,7 @@ function Switcher() {
   )
 }
 
-/** The same on a narrow screen: a sheet over the page, with room for a thumb. */
+/** The same choice on a narrow screen: a sheet over the page with large rows. */
 function SheetSwitcher() {
   const { say } = useWords()
   const { company: chosenId } = useSearch({ from: '/shell' })
@@ -247,7 +247,7 @@ function More({ answer }: { answer: CompaniesAnswer | undefined }) {
   return more > 0 ? <p className={styles.more}>{say('company.more', { count: more })}</p> : null
 }
 
-/** Of a company that an address names, also where it is not among the first that the list shows. */
+/** The name of the company in the address, even if the first page of the list does not contain it. */
 function useNameOf(companyId: number | undefined): string {
   const { say } = useWords()
   const { data } = useQuery({ ...companiesQuery(String(companyId)), enabled: companyId !== undefined })

@@ -7,7 +7,7 @@ import { useWords } from '../words/words.ts'
 import styles from './narrow-bar.module.css'
 import { PageLinks } from './page-links.tsx'
 
-/** A thumb hits five things in a row of 390 pixels. */
+/** A row of 390 pixels has room for five items that a thumb can hit. */
 const MOST_IN_BAR = 5
 
 /** The navigation of a narrow screen: the first pages in a bar at the bottom, the others in a sheet. */

@@ -1,9 +1,9 @@
 import { lazyRouteComponent } from '@tanstack/react-router'
 import { type Me, queryClient } from '../session.ts'
 
-/** What is known when a page is opened, before it is drawn. */
+/** The facts that are known when a page is opened, before it is drawn. */
 export type Opened = {
-  /** The company that the header has chosen. */
+  /** The company that is chosen in the header. */
   chosen: number | undefined
   /** The chosen company, else the person's own. */
   companyId: number | undefined
@@ -22,19 +22,19 @@ type Opening = {
   cause: 'preload' | 'enter' | 'stay'
 }
 
-/** A page that waits longer for its data is drawn without them. */
+/** The longest wait for the data of a page. After that the page is drawn without them. */
 const MOST_WAIT_MS = 150
 
 /**
- * A page whose script is loaded when it is opened, or when the pointer rests on a link to it. `firstQueries` of the page
- * are asked at the same moment: data that come at once are drawn at once, without bones in their place.
+ * A page whose script is loaded when the page is opened, or when the pointer rests on a link to it. Its `firstQueries`
+ * are sent at the same moment, so that data that arrive soon are drawn without placeholders first.
  */
 export const pageOf = <Module extends object, Name extends keyof Module & string>(
   load: () => Promise<Module>,
   name: Name,
 ) => ({
   component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
-  // A type that names the parameters would take the place of those that the route finds in its path.
+  // A type that names the parameters would replace the types that the route derives from its path.
   loader: async (opening: unknown) => {
     const { context, params, location, cause } = opening as Opening
     if (cause === 'stay') return
@@ -50,13 +50,13 @@ export const pageOf = <Module extends object, Name extends keyof Module & string
   },
 })
 
-/** First queries of a page about one company: none where no company is chosen. */
+/** First queries of a page about one company. None if no company is chosen. */
 export const ofOneCompany =
   (queries: (companyId: number, opened: Opened) => Query[]) =>
   (opened: Opened): Query[] =>
     opened.companyId === undefined ? [] : queries(opened.companyId, opened)
 
-/** A failure is told by the page, which asks again. */
+/** Ignores a failure here: the page asks again and shows it. */
 const prefetch = (query: Query) =>
   'initialPageParam' in query
     ? queryClient.prefetchInfiniteQuery(query as Parameters<typeof queryClient.prefetchInfiniteQuery>[0])

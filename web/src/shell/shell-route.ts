@@ -7,7 +7,7 @@ import { type Me, queryClient, type Right, sessionQuery } from '../session.ts'
 import { languageOfDevice, showLanguage } from '../words/words.ts'
 import { Shell } from './shell.tsx'
 
-/** Everything that needs a person who is signed in. The chosen company stays in the address from page to page. */
+/** The parent of all pages that need a signed-in person. The chosen company stays in the address from page to page. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',

@@ -16,7 +16,7 @@ import { PageLinks } from './page-links.tsx'
 import styles from './shell.module.css'
 import { ThemeButton } from './theme-button.tsx'
 
-/** What surrounds every page: navigation at the side, at 390 pixels a bar at the bottom, and a header. */
+/** The frame of every page: a header, and navigation at the side or, at 390 pixels, in a bar at the bottom. */
 export function Shell() {
   const { say } = useWords()
   const me = useMe()
@@ -63,11 +63,11 @@ export function Shell() {
   )
 }
 
-/** The theme belongs to the person, not to the device. */
+/** Applies the theme of the person, which is stored on the server. */
 function useThemeOf(theme: 'auto' | 'light' | 'dark') {
   const { setColorScheme } = useMantineColorScheme()
   useEffect(() => {
-    // Only a change: the browser computes every style of the page again.
+    // Sets it only if it changed, because the browser recomputes all styles of the page.
     if (theme !== colorSchemeManager.get('auto')) setColorScheme(theme)
   }, [theme, setColorScheme])
 }

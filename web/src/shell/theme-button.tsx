@@ -8,7 +8,7 @@ import { useRefreshMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './shell.module.css'
 
-/** Switches between light and dark, here at once and for the person. */
+/** Switches between light and dark at once, and stores the choice for the person. */
 export function ThemeButton() {
   const { say } = useWords()
   const refreshMe = useRefreshMe()

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { countQuery } from '../review/review.ts'
 import styles from './waiting-count.module.css'
 
-/** How many names and templates wait for review; nothing while none does. */
+/** The number of sender names and templates that wait for review. Hidden if there are none. */
 export function WaitingCount() {
   const waiting = useQuery(countQuery).data?.waiting ?? 0
   return waiting === 0 ? null : (

@@ -5,14 +5,14 @@ import { Icon, type IconName } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './demo-logins.module.css'
 
-/** The people that a demo has: `src/commands/service/demo.ts` makes them. */
+/** The people of a demo, created by `src/commands/service/demo.ts`. */
 const logins = [
-  { login: 'company', icon: 'building', who: 'signIn.demo.company', note: 'signIn.demo.companyNote' },
-  { login: 'demo', icon: 'users', who: 'signIn.demo.partner', note: 'signIn.demo.partnerNote' },
-  { login: 'staff', icon: 'shield', who: 'signIn.demo.staff', note: 'signIn.demo.staffNote' },
-] as const satisfies { login: string; icon: IconName; who: string; note: string }[]
+  { login: 'company', icon: 'building', name: 'signIn.demo.company', note: 'signIn.demo.companyNote' },
+  { login: 'demo', icon: 'users', name: 'signIn.demo.partner', note: 'signIn.demo.partnerNote' },
+  { login: 'staff', icon: 'shield', name: 'signIn.demo.staff', note: 'signIn.demo.staffNote' },
+] as const satisfies { login: string; icon: IconName; name: string; note: string }[]
 
-/** In a demo: whom one may try. The password is needed all the same, a demo may be reached by others. */
+/** The logins of a demo. The password is still required, because strangers may reach the demo. */
 export function DemoLogins({ onChoose }: { onChoose(login: string): void }) {
   const { say } = useWords()
   const { data } = useQuery({
@@ -25,12 +25,12 @@ export function DemoLogins({ onChoose }: { onChoose(login: string): void }) {
     <section className={styles.demo} aria-label={say('signIn.demo.title')}>
       <p className="note">{say('signIn.demo.title')}</p>
       <ul>
-        {logins.map(({ login, icon, who, note }) => (
+        {logins.map(({ login, icon, name, note }) => (
           <li key={login}>
             <button type="button" onClick={() => onChoose(login)}>
               <Icon name={icon} size={18} />
               <span>
-                <span className={styles.who}>{say(who)}</span>
+                <span className={styles.name}>{say(name)}</span>
                 <span className={styles.note}>
                   <span className="mono">{login}</span>, {say(note)}
                 </span>

@@ -6,7 +6,7 @@ import { chooseLanguage, languageNames, useWords } from '../words/words.ts'
 import styles from './entrance.module.css'
 import { Story } from './story.tsx'
 
-/** The frame of the pages before sign-in: a form at the left, what Tidings does at the right. */
+/** The frame of the pages before sign-in: a form at the left, an illustration of Tidings at the right. */
 export function Entrance({ children }: { children: ReactNode }) {
   const { say } = useWords()
   return (

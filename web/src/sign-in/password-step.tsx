@@ -26,7 +26,7 @@ export function PasswordStep({ isOver, onDone }: Props) {
     if (login.trim() && password) signIn.mutate({ login: login.trim(), password })
     else passwordField.current?.focus()
   }
-  /** With the password typed already, a demo login signs in at once. */
+  /** If the password is typed already, a demo login signs in at once. */
   const chooseDemo = (chosen: string) => {
     setLogin(chosen)
     if (password) signIn.mutate({ login: chosen, password })

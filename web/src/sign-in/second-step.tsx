@@ -11,7 +11,7 @@ import styles from './entrance.module.css'
 
 const DIGITS = 6
 
-/** The code of the authenticator app, or a recovery code. Six digits are sent as soon as they are there. */
+/** The code of the authenticator app, or a recovery code. Six digits are sent as soon as they are typed. */
 export function SecondStep({ onDone, onBack }: { onDone(): void; onBack(): void }) {
   const words = useWords()
   const { say } = words
@@ -20,7 +20,7 @@ export function SecondStep({ onDone, onBack }: { onDone(): void; onBack(): void 
   const complete = useMutation({
     mutationFn: (body: SecondFactorCode) => ask<SignInAnswer>('POST', '/session/second-factor', body),
     onSuccess: onDone,
-    // The ten minutes for it are over.
+    // The ten minutes for the code are over.
     onError: error => isSignedOut(error) && onBack(),
   })
   const send = (given: string) => complete.mutate({ code: isRecovery ? withHyphen(given) : given })

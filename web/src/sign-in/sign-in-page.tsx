@@ -8,7 +8,7 @@ import { Entrance } from './entrance.tsx'
 import { PasswordStep } from './password-step.tsx'
 import { SecondStep } from './second-step.tsx'
 
-/** Sign-in: login and password, then a code where the person has switched it on. */
+/** Sign-in: login and password, then a code if the person uses a second factor. */
 export function SignInPage() {
   const { say } = useWords()
   const { back, over } = useSearch({ from: '/sign-in' })

@@ -2,7 +2,7 @@ import { Icon, type IconName } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './story.module.css'
 
-/** The life of one message, as decoration: it says nothing that a reader of the screen needs. */
+/** The life of one message, as decoration. Screen readers skip it. */
 export function Story() {
   const { say } = useWords()
   return (

@@ -16,7 +16,7 @@ export function PatternText({ pattern }: { pattern: string }) {
   )
 }
 
-/** Texts and places in their order. */
+/** The texts and places of the pattern in their order. */
 function piecesOf(pattern: string): { text: string; isPlace: boolean }[] {
   const pieces = []
   let end = 0

@@ -6,7 +6,7 @@ import { Status } from '../parts/content/status.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './pattern.module.css'
 
-/** What a text looks like that fits, and a box to try one. By the rules of the server. */
+/** An example of a matching text, and a field to test one. The rules are the same as on the server. */
 export function PatternTrial({ pattern }: { pattern: string }) {
   const { say } = useWords()
   const [text, setText] = useState('')
@@ -44,7 +44,7 @@ export function PatternTrial({ pattern }: { pattern: string }) {
 const WORDS = ['Anna', 'Ромашка', 'BF-7Q2M', 'Москва', 'Vera']
 const NUMBERS = ['4812', '1499.90', '25', '700']
 
-/** An invented value at every place. */
+/** Fills every place with an invented value. */
 export const exampleOf = (pattern: string) => fillPlaces(pattern, placesIn(pattern).map(sampleOf))
 
 function sampleOf(place: string, i: number): string {
@@ -64,7 +64,7 @@ function fits(pattern: string, text: string): boolean {
   }
 }
 
-/** Whether the server takes the text as a pattern. */
+/** Whether the server accepts the text as a pattern. */
 export function isPattern(pattern: string): boolean {
   try {
     compilePattern(pattern)

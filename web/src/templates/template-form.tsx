@@ -45,7 +45,7 @@ type Props = {
   onCancel(): void
 }
 
-/** The request of a template, with what fits beside it. */
+/** The request of a template, with a matching example beside it. */
 export function TemplateForm({ companyId, kept, isNew, submit, isBusy, error, onSubmit, onCancel }: Props) {
   const words = useWords()
   const { say } = words
@@ -126,7 +126,7 @@ const places = [
 
 type PatternProps = { value: string; error: string | undefined; onChange(pattern: string): void }
 
-/** The text, and buttons that put places into it where the cursor is. */
+/** The text, and buttons that insert places at the cursor. */
 function PatternField({ value, error, onChange }: PatternProps) {
   const { say } = useWords()
   const area = useRef<HTMLTextAreaElement>(null)
@@ -182,7 +182,7 @@ function SenderField({ companyId, draft, onChange }: SenderProps) {
 
 type ContentProps = { value: TemplateDraft['content']; onChange(content: TemplateDraft['content']): void }
 
-/** For WhatsApp: the template at Meta that goes out in place of the text. */
+/** For WhatsApp: the template at Meta that is sent instead of the text. */
 function ContentField({ value, onChange }: ContentProps) {
   const { say } = useWords()
   const { name, language } = value ?? { name: '', language: 'ru' }

@@ -27,7 +27,7 @@ import { PatternTrial } from './pattern-trial.tsx'
 import { TemplateForm } from './template-form.tsx'
 import { type TemplatePageData, templateQuery, useTemplateChange } from './templates.ts'
 
-/** One template: its text, its state, what was said about it, and what fits. */
+/** One template: its text, its review status, the comments, and a matching example. */
 export function TemplatePage() {
   return <OneCompany>{companyId => <Loaded companyId={companyId} />}</OneCompany>
 }
@@ -51,7 +51,7 @@ const useChange = ({ companyId, template: { templateId } }: Props, done: (form: 
     done,
   )
 
-/** The form keeps what it began with: a change that somebody else makes meanwhile is not overwritten, but told of. */
+/** The form keeps its first values, so that it reports a change by another person instead of overwriting it. */
 function EditTemplate({ companyId, template: now }: Props) {
   const { say } = useWords()
   const [template] = useState(now)

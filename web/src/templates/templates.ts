@@ -36,7 +36,7 @@ export const templateNamesQuery = (companyId: number) =>
     queryFn: () => ask<TemplateNamesAnswer>('GET', `/templates/names?companyId=${companyId}`),
   })
 
-/** Changes a template, shows the change everywhere, and says so. */
+/** Changes a template, refreshes all pages that show it, and shows a toast. */
 export function useTemplateChange<Given>(change: (given: Given) => Promise<unknown>, done: (given: Given) => string) {
   const client = useQueryClient()
   return useMutation({

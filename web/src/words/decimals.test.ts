@@ -25,7 +25,7 @@ test.each(['en-GB', 'ru-RU'])('numbers of %s are written as the browser writes t
   }
 })
 
-test('what only the browser knows is left to it', () => {
+test('formats that only the browser knows are left to the browser', () => {
   const unit = { style: 'unit', unit: 'minute' } as const
   expect([
     decimal('en-GB', unit, 1),

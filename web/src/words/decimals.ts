@@ -7,8 +7,8 @@ const marks: Record<string, { group: string; point: string }> = {
 const USUAL_MOST = 3
 
 /**
- * A decimal number as our two languages write it, just as `Intl.NumberFormat` would. Making the first of those is slow, and
- * would happen while a page is drawn. Undefined where only the browser knows.
+ * A decimal number as our two languages write it, equal to `Intl.NumberFormat`. The first `Intl.NumberFormat` is slow
+ * to create and would delay the page. Undefined if only the browser knows the format.
  */
 export function decimal(locale: string, options: Intl.NumberFormatOptions, value: number): string | undefined {
   const mark = marks[locale]
@@ -21,7 +21,7 @@ export function decimal(locale: string, options: Intl.NumberFormatOptions, value
   return (isBelowZero(value) ? '-' : '') + grouped + (kept && mark.point + kept)
 }
 
-/** Half is rounded up, of the number as it is written: `toFixed` would take 1.005 for a little less. */
+/** Rounds half up by the written digits. `toFixed` would round 1.005 down. */
 function rounded(whole: string, fraction: string, digits: number): [string, string] {
   const up = (fraction[digits] ?? '0') >= '5' ? 1n : 0n
   const all = String(BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0')) + up).padStart(digits + 1, '0')

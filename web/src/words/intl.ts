@@ -1,8 +1,8 @@
 import { decimal } from './decimals.ts'
 
 /**
- * Numbers, moments and names as a language writes them. What the browser needs for it is slow to make and quick to use:
- * it is made when a text is first wanted, and kept.
+ * Numbers, times and names as a language writes them. The formatters of the browser are slow to create and fast to use,
+ * so each is created when it is first needed, and kept.
  */
 export const numberFormat =
   (locale: string, options: Intl.NumberFormatOptions = {}) =>
@@ -12,7 +12,7 @@ export const numberFormat =
 export const dateFormat = (locale: string, options?: Intl.DateTimeFormatOptions) => (moment: string | Date) =>
   dates(locale, options).format(new Date(moment))
 
-/** How long ago, below zero, or how long until. */
+/** A time span relative to now: negative is past. */
 export const relativeTimeFormat = (locale: string) => (value: number, unit: Intl.RelativeTimeFormatUnit) =>
   spans(locale, { numeric: 'auto' }).format(value, unit)
 
@@ -27,7 +27,7 @@ const signByBrowser = (locale: string, currency: string) =>
     .formatToParts(0)
     .find(({ type }) => type === 'currency')!.value
 
-/** The zone of this device's clock, on which the pages show moments. */
+/** The time zone of this device. The pages show times in it. */
 export const zoneOfReader = () => dates('en', {}).resolvedOptions().timeZone
 
 export const nameOfCountry = (locale: string, code: string) => nameIn(names(locale, { type: 'region' }), code)
@@ -39,7 +39,7 @@ const spans = kept<Intl.RelativeTimeFormatOptions, Intl.RelativeTimeFormat>(Intl
 const plurals = kept<Intl.PluralRulesOptions, Intl.PluralRules>(Intl.PluralRules)
 const names = kept<Intl.DisplayNamesOptions, Intl.DisplayNames>(Intl.DisplayNames)
 
-/** A code that is none is shown as it is. */
+/** An unknown code is shown unchanged. */
 function nameIn(names: Intl.DisplayNames, code: string): string {
   try {
     return names.of(code) ?? code
@@ -48,7 +48,7 @@ function nameIn(names: Intl.DisplayNames, code: string): string {
   }
 }
 
-/** There are a few dozen of them, whatever a person does. */
+/** The formatters by language and options: a few dozen at most. */
 function kept<Options, Made>(Maker: new (locale: string, options: Options) => Made) {
   const made = new Map<string, Made>()
   return (locale: string, options: Options = {} as Options): Made => {

@@ -20,7 +20,7 @@ const placesIn = (text: Text) => [
   ...new Set(formsOf(text).flatMap(form => [...form.matchAll(/\{(\w+)\}/g)].map(([, place]) => place))),
 ]
 
-test('every text is there in both languages, in the same order, with the same places', () => {
+test('every text exists in both languages, in the same order, with the same placeholders', () => {
   expect(Object.keys(ru)).toEqual(Object.keys(en))
   for (const [key, text] of Object.entries(en))
     expect([key, placesIn(ru[key as keyof typeof en])]).toEqual([key, placesIn(text)])
@@ -35,7 +35,7 @@ test.each(['en', 'ru'] as const)('a text with a number has every plural form of 
   }
 })
 
-/** Names of channels and operators are brands; most are written alike. */
+/** Names of channels and operators are brands, and most are equal in both languages. */
 const isBrandName = (key: string) => /^(channel|operator|gateway\.connector)\./.test(key)
 
 test('Russian texts are in Russian', () => {
@@ -55,7 +55,7 @@ test('every text is used', () => {
   const code = sources.map(file => readFileSync(join(folder, file), 'utf8')).join('\n')
   const isOfReview = (key: string) =>
     /^(review\.(status|history|by|state|reject|deny)|senders\.(type|form\.name)|templates\.type)\./.test(key)
-  // Made of pieces: `role.${role}`.
+  // Keys that the code builds: `role.${role}`.
   const isMade = (key: string) =>
     /^(role|kind|blacklist\.source|audit\.(what|kind|field|status)|theme|channel|operator|reason|overview\.status|messages\.status|message\.(accepted|priced|part|callback|means|traffic)|dispatches\.(status|period)|dispatch\.(traffic|waits\.limit|start|stop)|money\.(forecast|kind|sender|traffic|model|billing|statement)|companies\.(type|billing|attention)|verification\.(blocked|captcha|channels|create|field|look\.theme|new))\./.test(
       key,
@@ -66,7 +66,7 @@ test('every text is used', () => {
   expect(Object.keys(en).filter(key => !isFound(key))).toEqual([])
 })
 
-test('numbers choose the form and are written as the language writes them', () => {
+test('a number chooses the plural form and is formatted by the rules of the language', () => {
   const { say } = wordsOf('ru', ru)
   expect([1, 3, 5, 21, 1200].map(count => say('people.count', { count }))).toEqual([
     'Войти может 1 человек',
@@ -78,11 +78,11 @@ test('numbers choose the form and are written as the language writes them', () =
   expect(wordsOf('en', en).say('people.count', { count: 1200 })).toBe('1,200 people may sign in')
 })
 
-test('what a place is given stays as it is, braces and dollars included', () => {
+test('the value of a placeholder stays unchanged, including braces and dollar signs', () => {
   const { say } = wordsOf('en', en)
   expect(say('people.deactivate.title', { name: '<b>{name}</b> $& $1' })).toBe('Deactivate <b>{name}</b> $& $1?')
 })
 
-test('every reason for which a message fails has words', () => {
+test('every reason of a failed message has a text', () => {
   expect(Object.keys(errorDescriptions).filter(code => !(`reason.${code}` in en))).toEqual([])
 })

@@ -7,8 +7,9 @@ import type { en } from './en.ts'
 import { numberFormat, pluralOf } from './intl.ts'
 
 /**
- * The texts of the pages. `en.ts` says which there are; TypeScript finds those that another language lacks. A text has
- * places, `{name}`, and one that depends on a number has a form for each plural of its language, chosen by `{count}`.
+ * The texts of the pages. `en.ts` defines the keys; TypeScript finds missing texts of another language. A text may have
+ * placeholders, `{name}`. A text that depends on a number has a form for each plural of its language, chosen by
+ * `{count}`.
  */
 type English = typeof en & typeof company & typeof service & typeof verification
 export type Key = keyof English
@@ -26,7 +27,7 @@ export type Dictionary = FirstWords &
 
 type PlacesIn<T> = T extends `${string}{${infer Place}}${infer Rest}` ? Place | PlacesIn<Rest> : never
 type FormsOf<T> = T extends string ? T : T[keyof T]
-/** What the places of a text must be given. */
+/** The values for the placeholders of a text. */
 type Places<K extends Key> = PlacesIn<FormsOf<English[K]>>
 type Given<K extends Key> = [Places<K>] extends [never] ? [] : [{ [P in Places<K>]: string | number }]
 
@@ -73,7 +74,7 @@ export function wordsOf(language: Language, dictionary: Dictionary): Words {
 const CHOICE = 'tidings-language'
 
 let shown: Words
-/** What pages needed so far beyond the first words. */
+/** The later parts of words that the opened pages needed. */
 const needed = new Set<Further>()
 let shownParts = 0
 const listeners = new Set<() => void>()
@@ -83,21 +84,21 @@ export async function showLanguage(language: Language): Promise<void> {
   if (shown?.language !== language) await show(language)
 }
 
-/** Loads a page, and the words that it needs beyond the first ones. */
+/** Loads a page together with a later part of the words. */
 export async function withWords<Page>(part: Further, page: Promise<Page>): Promise<Page> {
   needed.add(part)
   if (shown) await show(shown.language)
   return page
 }
 
-/** What is loaded already costs nothing to load again. */
+/** Loads all needed words. The browser caches loaded modules, so that loading again is free. */
 async function show(language: Language) {
   const parts = [...needed]
   const [first, ...further] = await Promise.all([
     firstWords[language](),
     ...parts.map((part): Promise<object> => furtherWords[part][language]()),
   ])
-  if (needed.size > parts.length) return show(language) // a page that needs more was opened meanwhile
+  if (needed.size > parts.length) return show(language) // a page with further words was opened meanwhile
   if (shown?.language === language && shownParts === parts.length) return
   shown = wordsOf(language, Object.assign({}, first, ...further))
   shownParts = parts.length
@@ -105,14 +106,14 @@ async function show(language: Language) {
   for (const listener of listeners) listener()
 }
 
-/** The choice on this device, else what the browser asks for. */
+/** The language chosen on this device, else the language of the browser. */
 export function languageOfDevice(): Language {
   const chosen = localStorage.getItem(CHOICE)
   const wanted = [chosen, ...navigator.languages].map(tag => tag?.slice(0, 2))
   return wanted.find(tag => tag === 'en' || tag === 'ru') ?? 'en'
 }
 
-/** Remembered on this device, for the pages before sign-in. Null: what the browser asks for. */
+/** Stores the choice on this device, for the pages before sign-in. Null means the language of the browser. */
 export async function chooseLanguage(language: Language | null): Promise<void> {
   if (language === null) localStorage.removeItem(CHOICE)
   else localStorage.setItem(CHOICE, language)

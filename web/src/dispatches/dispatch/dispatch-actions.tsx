@@ -51,7 +51,7 @@ export function DispatchActions({ dispatch }: { dispatch: Whole }) {
 
 const isSendable = ({ status, failed, isCascade }: Whole) => status === 'COMPLETED' && failed > 0 && !isCascade
 
-/** Links, not requests of ours: the browser writes the file while it arrives. */
+/** Links instead of requests by script, so that the browser saves the file while it arrives. */
 function ReportMenu({ dispatchId }: { dispatchId: number }) {
   const { say, language } = useWords()
   const report = (format: string) => {
@@ -108,7 +108,7 @@ function MoveDialog({ dispatch, task, onClose }: DialogProps) {
   )
 }
 
-/** The new dispatch is started on its own page, where its price is known to the kopeck. */
+/** The new dispatch is started on its own page, which shows its exact price. */
 function AgainDialog({ dispatch, onClose }: { dispatch: Whole; onClose(): void }) {
   const words = useWords()
   const { say, language } = words

@@ -14,7 +14,7 @@ import styles from './dispatch-page.module.css'
 
 type Props = { breakdown: UseQueryResult<Breakdown> }
 
-/** What needs all messages to be read: it says when they were counted, and counts again on request. */
+/** Figures for which the server reads all messages. They show the time of the count, and a button counts again. */
 export function DispatchBreakdown({ breakdown }: Props) {
   const { say } = useWords()
   const { data, error, refetch } = breakdown

@@ -21,7 +21,7 @@ import { DispatchWaits } from './dispatch-waits.tsx'
 import { endOf, usePace, useSpeed } from './speed.ts'
 import { SpeedChart } from './speed-chart.tsx'
 
-/** One dispatch, live. */
+/** One dispatch, with figures that change live. */
 export function DispatchPage() {
   const { dispatchId } = useParams({ from: '/shell/dispatches/$dispatchId' })
   const { data, error, refetch } = useQuery(dispatchQuery(dispatchId))
@@ -56,7 +56,7 @@ function LivePage({ known }: { known: Whole }) {
   )
 }
 
-/** A new status, wherever it comes from, brings other reasons to wait and other moments. */
+/** Loads the dispatch again after each change of status, because its waiting reasons and times change too. */
 function useRefreshOnChange({ status }: Whole) {
   useEffect(() => {
     void queryClient.invalidateQueries({ queryKey: DISPATCHES })

@@ -9,9 +9,9 @@ import { ProgressBar } from '../progress-bar.tsx'
 import styles from './dispatch-page.module.css'
 import type { Speed } from './speed.ts'
 
-type Props = { dispatch: Whole; speed: Speed /** Estimated. */; endsAt: Date | undefined }
+type Props = { dispatch: Whole; speed: Speed /** The estimated end. */; endsAt: Date | undefined }
 
-/** How far it is, how fast, and when it will be done. */
+/** The progress, the speed and the estimated end. */
 export function DispatchProgress({ dispatch, isLive, ...course }: Props & { isLive: boolean }) {
   const { say } = useWords()
   const { number } = useFormats()
@@ -79,7 +79,7 @@ function Figures({ dispatch, ...course }: Props) {
   )
 }
 
-/** Longer than the speed alone would take: there are hours between in which nothing is sent. */
+/** Whether the end is later than by speed alone, because of hours without sending. */
 const PAUSE_SECONDS = 600
 
 function WaitingNote({ dispatch: { waiting, status, isEnded }, speed, endsAt }: Props) {

@@ -25,7 +25,7 @@ export function DispatchMoney({ money }: { money: NonNullable<Breakdown['money']
   )
 }
 
-/** What it says, and how it was made. */
+/** The text of the dispatch and its settings. */
 export function DispatchSide({ dispatch }: { dispatch: Whole }) {
   const words = useWords()
   const { say } = words
@@ -85,9 +85,9 @@ const linkTo = ({ dispatchId, name }: { dispatchId: number; name: string }) => (
 
 type Term = keyof typeof termNames
 
-/** Placeholders stand out. */
+/** Highlights placeholders. */
 const WithPlaces = ({ text }: { text: string }) =>
   text.split(/(\{[^{}]*\})/).map((piece, i) => (i % 2 === 1 ? <mark key={i}>{piece}</mark> : piece))
 
-/** The rest of the address may carry a secret. */
+/** Only the host is shown, because the rest of the address may contain a secret. */
 const hostOf = (url: string) => URL.parse(url)?.host ?? url

@@ -6,7 +6,7 @@ import { useWords } from '../../words/words.ts'
 import type { Whole } from '../dispatches.ts'
 import styles from './dispatch-page.module.css'
 
-/** What a started dispatch waits for, in words. */
+/** The reasons for which a started dispatch waits. */
 export function DispatchWaits({ dispatch: { status, waits } }: { dispatch: Whole }) {
   const { say } = useWords()
   const sentence = useSentence()

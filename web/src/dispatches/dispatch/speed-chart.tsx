@@ -13,12 +13,12 @@ import styles from './speed-chart.module.css'
 const HEIGHT = 168
 const EDGE = { left: 40, top: 8, right: 4, bottom: 24 }
 const BASE = HEIGHT - EDGE.bottom
-/** Slower ones are told by the minute. */
+/** Slower speeds are shown per minute. */
 const FAST = 3
-/** Fewer say less than the figures above. */
+/** A chart of fewer points says less than the figures above. */
 const FEWEST_POINTS = 4
 
-/** Messages a second since the first one was sent, drawn for the width at hand; readers of a screen get a table. */
+/** Messages per second since the first message, drawn for the available width. Screen readers get a table. */
 export function SpeedChart({ pace, isLive }: { pace: PacePoint[]; isLive: boolean }) {
   const { say } = useWords()
   const { ref, width } = useElementSize()
@@ -65,7 +65,7 @@ function Line({ points, label, width, isLive }: { points: Point[]; label: string
 
 const anchorOf = (place: number, count: number) => (place === count - 1 ? 'end' : 'middle')
 
-/** Places of the points whose time is written below, the first and the last among them. */
+/** The indexes of points with a time label, including the first and the last. */
 const labelsOf = (last: number, most: number) => [
   ...new Set(Array.from({ length: most }, (_, i) => Math.round((i * last) / (most - 1)))),
 ]
@@ -73,7 +73,7 @@ const labelsOf = (last: number, most: number) => [
 const DAY_MS = 86_400_000
 const SHORT_MS = 600_000
 
-/** With seconds where the run is short, with the day where it is long. */
+/** With seconds for a short time span, with the day for a long one. */
 function useTimes(points: Point[]) {
   const { clock } = useFigures()
   const { moment, time } = useFormats()

@@ -3,12 +3,12 @@ import { mergeSlices, type Pace } from '../../../../src/domain/watching/pace.ts'
 import { type Breakdown, type Counts, handedOf, type Whole } from '../dispatches.ts'
 import { endBySpeed } from '../end.ts'
 
-/** Messages a second; undefined while nothing is known. */
+/** Messages per second. Undefined while unknown. */
 export type Speed = number | undefined
 
 const WINDOW_SECONDS = 10
 
-/** Messages a second over the last ten seconds, measured by this page; nothing until it has watched for a while. */
+/** Messages per second over the last ten seconds, measured by this page. Undefined until it has enough measurements. */
 export function useSpeed(dispatch: Whole): Speed {
   const isRunning = dispatch.status === 'STARTED' && dispatch.waiting > 0
   const latest = useRef(0)
@@ -35,12 +35,12 @@ export function useSpeed(dispatch: Whole): Speed {
 
 export type PacePoint = { at: Date; perSecond: number }
 
-/** More points than these are put together. */
+/** The chart merges points above this number. */
 const MOST_POINTS = 90
-/** A slice that began just now says nothing yet. */
+/** The last slice counts after this share of its time. Before, its speed means nothing. */
 const LEAST_OF_SLICE = 0.3
 
-/** Messages a second since the first one: what the server counted, and since then what this page has seen. */
+/** Messages per second since the first message: first the counts of the server, then the measurements of this page. */
 export function usePace(breakdown: Breakdown | undefined, dispatch: Whole): PacePoint[] {
   const isRunning = dispatch.status === 'STARTED' && dispatch.waiting > 0
   const { seen, clockAhead } = useSeenSince(breakdown, sentOf(dispatch), dispatch.status === 'STARTED')
@@ -58,14 +58,14 @@ export function usePace(breakdown: Breakdown | undefined, dispatch: Whole): Pace
   return pointsOf(mergeSlices({ from, until, seconds: counted.seconds, counts }, MOST_POINTS))
 }
 
-/** Where nothing was sent when the server counted. */
+/** If the server had counted nothing yet, the counts begin with the first message that this page saw. */
 const paceFrom = (first: Seen | undefined) => first && { from: first.at, until: first.at, seconds: 1, counts: [] }
 
 const sentOf = ({ sent, delivered, failed, unsent }: Counts) => sent + delivered + failed - unsent
 
 type Seen = { at: number; messages: number }
 
-/** What was sent after the server counted, at the moments at which this page learnt of it, on the server's clock. */
+/** Messages sent after the count of the server, with the times at which this page learnt of them, in server time. */
 function useSeenSince(breakdown: Breakdown | undefined, sent: number, isRunning: boolean) {
   const [seen, setSeen] = useState<Seen[]>([])
   const known = useRef({ countedAt: '', sent: 0, clockAhead: 0 })
@@ -88,7 +88,7 @@ function useSeenSince(breakdown: Breakdown | undefined, sent: number, isRunning:
 
 const MOST_SEEN = 600
 
-/** A page that is open for hours keeps its oldest moments in pairs. */
+/** Merges the oldest measurements in pairs, so that a page that is open for hours needs little memory. */
 const thinned = (seen: Seen[]): Seen[] =>
   seen.length < MOST_SEEN
     ? seen
@@ -97,7 +97,7 @@ const thinned = (seen: Seen[]): Seen[] =>
         return [{ at: one.at, messages: one.messages + (seen[place + 1]?.messages ?? 0) }]
       })
 
-/** The last slice is as long as it has lasted. */
+/** The last slice is shorter: it ends now. */
 function pointsOf({ from, until, seconds, counts }: Pace): PacePoint[] {
   return counts.flatMap((count, place) => {
     const at = new Date(from.getTime() + place * seconds * 1000)
@@ -108,12 +108,12 @@ function pointsOf({ from, until, seconds, counts }: Pace): PacePoint[] {
 
 // The end -------------------------------------------------------------------------------------------------------------
 
-/** What stops a dispatch for a time that cannot be foreseen. */
+/** Waiting reasons of unknown duration. */
 const stops: Whole['waits'][number]['kind'][] = ['engine', 'company', 'sender', 'gateways']
 
 /**
- * When the last message will be handed over. Outside its hours a dispatch has no speed: it will go on with that of its
- * last minutes. Undefined when that is unknown too, or while something stops it.
+ * The time at which the last message will be sent. Outside its sending hours a dispatch has no speed, so the speed of
+ * its last minutes counts. Undefined if that speed is unknown too, or while the dispatch waits for an unknown time.
  */
 export function endOf(dispatch: Whole, speed: Speed, pace: PacePoint[], now = new Date()): Date | undefined {
   if (dispatch.status !== 'STARTED' || dispatch.waiting === 0) return undefined

@@ -13,7 +13,7 @@ import styles from './dispatches.module.css'
 
 type Counts = Partial<Record<Listed['status'], number>> | null
 
-/** Every filter begins at the first page again. */
+/** Every filter shows the first page again. */
 const firstPage = { olderThan: undefined, newerThan: undefined }
 
 export function StatusTabs({ search, counts }: { search: ListSearch; counts: Counts }) {
@@ -70,7 +70,7 @@ export function DispatchFilters({ search }: { search: ListSearch }) {
   )
 }
 
-/** The address follows when the typing pauses. */
+/** The address changes when the person stops typing. */
 function SearchBox({ value, onChange }: { value: string; onChange(text: string): void }) {
   const { say } = useWords()
   const [typed, setTyped] = useState(value)

@@ -9,7 +9,7 @@ import { useFigures } from '../figures.ts'
 import { ProgressBar } from '../progress-bar.tsx'
 import styles from './dispatches.module.css'
 
-/** With the company's name where dispatches of several are shown. */
+/** Shows the company's name if the list has several companies. */
 export function DispatchTable({ dispatches, isOfAll }: { dispatches: Listed[]; isOfAll: boolean }) {
   const { say } = useWords()
   const hasMoney = dispatches.some(({ estimate }) => estimate !== null)

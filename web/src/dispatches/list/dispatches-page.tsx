@@ -15,7 +15,7 @@ import { DispatchFilters, StatusTabs } from './dispatch-filters.tsx'
 import { DispatchTable } from './dispatch-table.tsx'
 import styles from './dispatches.module.css'
 
-/** Dispatches of the chosen company, or of all; those that run move by themselves. */
+/** Dispatches of the chosen company or of all companies. Running dispatches change live. */
 export function DispatchesPage() {
   const { say } = useWords()
   const { company, ...search } = useSearch({ from: '/shell/dispatches' })
@@ -72,7 +72,7 @@ function NewDispatchButton() {
   )
 }
 
-/** Those that can still change. */
+/** Dispatches that can still change. */
 const moving = (items: { dispatchId: number; status: string }[] = []) =>
   items.filter(({ status }) => status !== 'COMPLETED').map(({ dispatchId }) => dispatchId)
 

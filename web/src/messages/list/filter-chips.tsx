@@ -12,13 +12,13 @@ type Change = (change: Partial<MessageSearch>) => void
 type Props = {
   search: MessageSearch
   dispatchName: string | undefined
-  /** Without a period everything is searched, not the last day. */
+  /** Without a period the search covers everything, not only the last day. */
   isAtAnyTime: boolean
   onChange: Change
 }
 type Option = { value: string; label: string }
 
-/** The filters: each is a menu, and says what is chosen in it. */
+/** The filters. Each is a menu whose button shows the choice. */
 export function FilterChips({ search, dispatchName, isAtAnyTime, onChange }: Props) {
   const { say } = useWords()
   const { channel, operator, reason } = useTrafficNames()
@@ -102,7 +102,7 @@ type ListProps = {
   onChange(chosen: string | undefined): void
 }
 
-/** Several values of a list, or one. */
+/** A menu in which a person chooses one or several values. */
 function ListChip({ name, options, chosen, isOne = false, onChange }: ListProps) {
   const values = listOf<string>(chosen)
   const labels = options.filter(({ value }) => values.includes(value)).map(({ label }) => label)

@@ -8,7 +8,7 @@ import { incomingQuery, useChosenCompany } from '../messages.ts'
 import type { MessageSearch } from '../search.ts'
 import styles from './messages.module.css'
 
-/** What people wrote themselves stands on a page of its own, with rules and centers: this leads there with the same search. */
+/** Inbound messages have their own page. This line leads there with the same search. */
 export function IncomingHint({ search, isAnswered }: { search: MessageSearch; isAnswered: boolean }) {
   const { say } = useWords()
   const { number } = useFormats()

@@ -39,7 +39,7 @@ export function MessageList({ items, openUuid, showsCompany, onOpen }: Props) {
 
 type RowProps = { message: Found; isOpen: boolean; showsCompany: boolean; onOpen(uuid: string): boolean }
 
-/** `onOpen` is false where the page has no room for a panel: then the link is followed. */
+/** `onOpen` returns false if the page has no room for a panel. Then the browser follows the link. */
 function Row({ message, isOpen, showsCompany, onOpen }: RowProps) {
   const { say } = useWords()
   const { time } = useFormats()
@@ -87,7 +87,7 @@ function Row({ message, isOpen, showsCompany, onOpen }: RowProps) {
   )
 }
 
-/** The time of a message of today, the day of an older one. */
+/** The time of a message of today, or the day of an older message. */
 function useMomentOfDay(moment: string): string {
   const { time, date } = useFormats()
   return new Date(moment).toDateString() === new Date().toDateString() ? time(moment) : date(moment)

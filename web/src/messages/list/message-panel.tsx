@@ -17,7 +17,7 @@ import styles from './messages.module.css'
 
 type Props = { uuid: string; onStep(by: 1 | -1): void; onClose(): void }
 
-/** A message beside the list: its fate, its text and its life in short. */
+/** A message beside the list: its status, its text and its main events. */
 export function MessagePanel({ uuid, onStep, onClose }: Props) {
   const { say } = useWords()
   const { data, error, refetch } = useQuery(lifeQuery(uuid, useChosenCompany()))

@@ -24,10 +24,10 @@ import { SearchBox } from './search-box.tsx'
 import { SaveDialog, SearchTabs } from './search-tabs.tsx'
 import { useListKeys } from './use-list-keys.ts'
 
-/** Where a panel beside the list has room. */
+/** The screen is wide enough for a panel beside the list. */
 const WIDE = '(min-width: 1181px)'
 
-/** One box, filters, and what they find; a message opens beside the list. */
+/** A search field, filters and the found messages. A message opens beside the list. */
 export function MessagesPage() {
   const { say, language } = useWords()
   const search = useSearch({ from: '/shell/messages' })
@@ -126,7 +126,7 @@ function Results({ search, query, onChange }: ResultsProps) {
   )
 }
 
-/** How much was found and by what, and how to find more. */
+/** The number of found messages, the search, and advice to find more. */
 function Foot({ pages, query, search }: { pages: Page[] } & Pick<ResultsProps, 'query' | 'search'>) {
   const { say } = useWords()
   const last = pages.at(-1)!
@@ -159,7 +159,7 @@ function Cut({ page: { cutAt } }: { page: Page }) {
   return cutAt ? <p className={styles.cutNote}>{say('messages.cut', { time: moment(cutAt) })}</p> : null
 }
 
-/** What was searched. */
+/** The search in words. */
 function Reach({ search, page: { by, from, to } }: { search: MessageSearch; page: Page }) {
   const { say } = useWords()
   const { moment } = useFormats()

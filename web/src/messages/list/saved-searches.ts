@@ -7,7 +7,7 @@ export type SavedSearch = { name: string; search: MessageSearch }
 const MOST_SAVED = 20
 const MOST_NAME = 40
 
-/** Of this person, in this browser. */
+/** The saved searches of this person in this browser. */
 export function useSavedSearches() {
   const place = `tidings-searches-${useMe().personId}`
   const [saved, setSaved] = useState(() => readSaved(localStorage.getItem(place)))
@@ -23,7 +23,7 @@ export function useSavedSearches() {
   }
 }
 
-/** Somebody, or an older version of the page, may have written something else there. */
+/** An older version of the page may have stored another format. */
 function readSaved(text: string | null): SavedSearch[] {
   try {
     const saved = JSON.parse(text ?? '[]') as { name: unknown; search: unknown }[]
@@ -35,7 +35,7 @@ function readSaved(text: string | null): SavedSearch[] {
   }
 }
 
-/** Whether the address asks for exactly this search. */
+/** Whether the address contains exactly this search. */
 export const isSame = (a: MessageSearch, b: MessageSearch) => textOf(a) === textOf(b)
 
 const textOf = (search: MessageSearch) =>

@@ -7,7 +7,7 @@ type Props = { value: string; onSearch(typed: string): void }
 
 const WAIT_MS = 350
 
-/** The one box. It searches when the typing stops for a moment, and at once with Enter. */
+/** The search field. It searches when the person stops typing, or presses Enter. */
 export function SearchBox({ value, onSearch }: Props) {
   const { say } = useWords()
   const [typed, setTyped] = useState(value)

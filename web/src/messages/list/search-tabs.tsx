@@ -15,7 +15,7 @@ import { isSame, type SavedSearch } from './saved-searches.ts'
 type Props = { search: MessageSearch; saved: SavedSearch[]; onForget(search: SavedSearch): void }
 type UsualTab = SavedSearch & { counted: 'all' | 'failed' | 'waiting' }
 
-/** Searches that everybody needs, and those that this person has saved. */
+/** Frequent searches, and the saved searches of this person. */
 export function SearchTabs({ search, saved, onForget }: Props) {
   const { say } = useWords()
   const countOf = useCounts()
@@ -43,7 +43,7 @@ export function SearchTabs({ search, saved, onForget }: Props) {
   )
 }
 
-/** `5,000+` where there are more than were counted; nothing where none is known. */
+/** `5,000+` if the server stopped counting. Nothing if the count is unknown. */
 function useCounts() {
   const { number } = useFormats()
   const { data } = useQuery(countsQuery(useChosenCompany()))

@@ -1,7 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 
-/** J and K go through the list, Enter opens the page of the message, Esc closes the panel. Not while somebody types. */
+/**
+ * J and K move through the list, Enter opens the page of the message, Esc closes the panel. Not while a person types.
+ */
 export function useListKeys(
   uuids: string[],
   openUuid: string | undefined,
@@ -32,7 +34,10 @@ export function useListKeys(
   return { step }
 }
 
-/** In a field, in a dialog or menu, or on something that Enter presses; a click leaves the focus on the open row. */
+/**
+ * The focus is in a field, a dialog or a menu, or on an element that Enter presses. A click leaves the focus on the
+ * open row.
+ */
 function isElsewhere({ target, key, ctrlKey, metaKey, altKey }: KeyboardEvent, openUuid: string | undefined): boolean {
   if (ctrlKey || metaKey || altKey || !(target instanceof Element)) return true
   if (target.closest('input, textarea, select, [role=dialog], [role=menu]')) return true

@@ -6,7 +6,7 @@ import { useMe } from '../../session.ts'
 import { useWords } from '../../words/words.ts'
 import type { Life } from '../messages.ts'
 
-/** What is known of a message besides its life. */
+/** Facts about a message that are not events. */
 export function Details({ life, isBrief = false }: { life: Life; isBrief?: boolean }) {
   const { say } = useWords()
   const { moment } = useFormats()

@@ -11,7 +11,7 @@ import { WhatItMeans } from './what-it-means.tsx'
 
 type Props = { life: Life; step: Step; isBrief?: boolean }
 
-/** The moments of a message, or of one step of a cascade, in their order. */
+/** The events of a message, or of one cascade step, in their order. */
 export function LifeLine({ life, step, isBrief = false }: Props) {
   const moments = isBrief ? step.moments.filter(({ kind }) => inBrief.has(kind)) : step.moments
   return (
@@ -81,7 +81,7 @@ function MomentLine({ life, step, moment, isBrief }: LineProps) {
   )
 }
 
-/** To the millisecond, and with the day where it is another one than today. */
+/** The time to the millisecond, with the day unless it is today. */
 function Clock({ at }: { at: string | null }) {
   const { time, date } = useFormats()
   if (at === null) return <span className={styles.clock} />
@@ -112,7 +112,7 @@ function Parts({ moment: { parts }, isBrief }: { moment: Extract<Moment, { kind:
   )
 }
 
-/** The reason in words with what to do, the code, and the operator's own words. */
+/** The reason of a failure with advice, its code, and the operator's own text. */
 function Failure({ moment, isBrief }: { moment: Extract<Moment, { kind: 'failed' }>; isBrief: boolean }) {
   const { say } = useWords()
   const { reason } = useTrafficNames()

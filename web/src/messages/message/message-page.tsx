@@ -22,7 +22,7 @@ import { Bubble } from './texts.tsx'
 
 const FRESH_MS = 5000
 
-/** The whole life of one message. While it has no end, the page looks again every few seconds. */
+/** All events of one message. Until its status is final, the page asks again every few seconds. */
 export function MessagePage() {
   const { uuid } = useParams({ from: '/shell/messages/$uuid' })
   const { data, error, refetch } = useQuery({
@@ -120,7 +120,7 @@ function Head({ life }: { life: Life }) {
   )
 }
 
-/** In the two largest units. */
+/** A duration in its two largest units. */
 function useDuration(from: string, to: string): string {
   const { language } = useWords()
   const ms = Math.max(0, Date.parse(to) - Date.parse(from))
@@ -164,7 +164,7 @@ function Leg({ step, place }: { step: Step; place: number }) {
   )
 }
 
-/** What the line above does not show because it is not there, not stored or not found. */
+/** Says which events are missing above, because they are not stored or not found. */
 function Unknown({ step: { callbacks, status } }: { step: Step }) {
   const { say } = useWords()
   const notes = [

@@ -7,7 +7,7 @@ export type MomentWords = { title: string; amount?: string; note?: string }
 
 type Of<Kind extends Moment['kind']> = Extract<Moment, { kind: Kind }>
 
-/** What a line of a message's life says. */
+/** The text of one event of a message. */
 export function useMomentWords(life: Life) {
   const { say } = useWords()
   const formats = useFormats()

@@ -3,7 +3,7 @@ import { Pair, Pairs } from '../../parts/content/pairs.tsx'
 import { useWords } from '../../words/words.ts'
 import type { Life } from '../messages.ts'
 
-/** What was held for the message, and what became of it; of a cascade all steps together. */
+/** The hold of the message and its settlement. For a cascade the sum of all steps. */
 export function MoneyOfMessage({ life: { steps, currency } }: { life: Life }) {
   const { say } = useWords()
   const { money } = useFormats()

@@ -5,7 +5,7 @@ import { useMe } from '../../session.ts'
 import { useWords } from '../../words/words.ts'
 import type { Life } from '../messages.ts'
 
-/** Leads to the form of one message, filled in with a message that failed. */
+/** A link to the form of one message, filled in with the failed message. */
 export function SendAgain({ life }: { life: Life }) {
   const { say } = useWords()
   const { kind, rights } = useMe()

@@ -3,7 +3,7 @@ import { useWords } from '../../words/words.ts'
 import { isKnownReason, meaningOf } from '../names.ts'
 import styles from './message.module.css'
 
-/** An error in words, and what to do about it. */
+/** An error in words, with advice. */
 export function WhatItMeans({ errorCode }: { errorCode: number | null }) {
   const { say } = useWords()
   const { reason } = useTrafficNames()

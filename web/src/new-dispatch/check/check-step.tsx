@@ -18,7 +18,7 @@ import { beginSending, channelsOf, mostOf, numberOf, placeOf, reportOf, stepsFor
 import { Foot, type StepProps, useGoTo } from '../step.tsx'
 import { BrandPrices } from '../summary.tsx'
 
-/** Step 4: what will happen in words, warnings, price, a test, and the one button. */
+/** Step 4: a description of the dispatch in words, warnings, the price, a test message, and the button that sends. */
 export function CheckStep({ use, offer }: StepProps) {
   const { say } = useWords()
   const { money } = useFormats()

@@ -25,8 +25,8 @@ type State =
   | { phase: 'price changed'; now: string; currency: string }
 
 /**
- * Uploads and starts. It begins where an earlier page, or an earlier day, left off: the server says how many recipients
- * the dispatch has.
+ * Uploads the recipients and starts the dispatch. It continues an upload that an earlier page interrupted: the server
+ * says how many recipients the dispatch has.
  */
 export function Sending({ use }: { use: DraftUse }) {
   const { say } = useWords()
@@ -57,7 +57,10 @@ export function Sending({ use }: { use: DraftUse }) {
   )
 }
 
-/** A dispatch that was begun stays as it is: without a change it is gone on with, after one another is made. */
+/**
+ * Leads back to the last step. The created dispatch stays. If the person changes nothing, the next attempt continues
+ * it, otherwise it creates another dispatch.
+ */
 function useGoBack({ draft, store }: DraftUse) {
   const goTo = useGoTo()
   return async () => {
@@ -79,7 +82,7 @@ function useSending({ draft, store, forget }: DraftUse) {
   const { price, problem } = draft.sending ?? { price: '', problem: undefined }
 
   useEffect(() => {
-    // What was refused is tried again only when the person says so, not by a reload.
+    // After a refusal only the person tries again, not a reload.
     if (price === '' || problem !== undefined) return
     const abort = new AbortController()
     const isHere = () => !abort.signal.aborted
@@ -116,7 +119,7 @@ function useSending({ draft, store, forget }: DraftUse) {
 const draftOf = (draft: Draft, dispatchId: number) =>
   ask<DraftAnswer>('GET', `/new-dispatch/${dispatchId}${placeOf(draft.companyId)}`)
 
-/** The dispatch that this draft made, or a new one. The key says which is which. */
+/** The dispatch that this draft created, or a new one. The idempotency key prevents a second dispatch. */
 function begin(draft: Draft, onWaiting: () => void): Promise<DraftAnswer> {
   const known = draft.sending?.dispatchId
   if (known !== undefined) return patiently(() => draftOf(draft, known))
@@ -132,7 +135,7 @@ const startFor = (draft: Draft, dispatchId: number, price: string) =>
     { onWaiting: () => {} },
   )
 
-/** What the server said, or what happened to the file. */
+/** The message of the server, or the reason why the file is missing. */
 function problemIn(error: unknown): string {
   if (error instanceof FileGone) return FILE_GONE
   return error instanceof Error ? error.message : String(error)
@@ -140,7 +143,7 @@ function problemIn(error: unknown): string {
 
 const PAUSE_MS = 3000
 
-/** Asks until there is an answer. */
+/** Repeats a request until the server answers. */
 async function patiently<T>(question: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -240,7 +243,7 @@ function PriceChanged({ use, now, currency, sendFor, goBack }: ChangedProps) {
   )
 }
 
-/** The dispatch waits in the list with what was uploaded. It can be started there, or from here. */
+/** The dispatch stays in the list with its uploaded recipients. The person can start it there or here. */
 function Failed({ use, goBack }: { use: DraftUse; goBack(): void }) {
   const { say } = useWords()
   const goTo = useGoTo()

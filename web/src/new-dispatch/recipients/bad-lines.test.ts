@@ -4,7 +4,7 @@ import { ru } from '../../words/ru.ts'
 import { wordsOf } from '../../words/words.ts'
 import { csvOfBadLines } from './bad-lines.ts'
 
-test('bad lines are written for a Russian spreadsheet in Russian, and no number becomes a formula', () => {
+test('bad lines are written in Russian for a Russian spreadsheet, and no number becomes a formula', () => {
   const csv = csvOfBadLines(wordsOf('ru', { ...ru, ...newDispatch }), [
     { line: 2, written: '+7 916', fault: 'length' },
     { line: 7, written: 'a;b', fault: '{name}' },

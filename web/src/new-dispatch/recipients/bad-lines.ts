@@ -3,7 +3,7 @@ import type { Words } from '../../words/words.ts'
 import type { BadLine } from './reading/tasks.ts'
 import { describeFault } from './reading-problem.ts'
 
-/** Gives the reader a file of the lines that were left out, in words and for spreadsheets of the reader's language. */
+/** Downloads the skipped lines with their reasons, as a file for spreadsheets in the reader's language. */
 export function downloadBadLines(words: Words, lines: BadLine[]) {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([csvOfBadLines(words, lines)], { type: 'text/csv' }))

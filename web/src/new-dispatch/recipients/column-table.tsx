@@ -9,7 +9,7 @@ import { columnsFor } from '../offer.ts'
 const NUMBER = '+'
 const UNUSED = ''
 
-/** What each column is used for: matched by name, changed by hand. */
+/** The use of each column: proposed by its name, changed by the person. */
 export function ColumnTable({ use: { draft, change } }: { use: DraftUse }) {
   const { say } = useWords()
   const { number, placeholders } = columnsFor(draft)

@@ -3,7 +3,7 @@ import type { Words } from '../../words/words.ts'
 import { ReadingFailed } from './reading/reader.ts'
 import type { BadLines } from './reading/tasks.ts'
 
-/** Why a file could not be read. */
+/** The reason why a file could not be read. */
 export function describeReading({ say }: Words, error: unknown): string {
   if (!(error instanceof ReadingFailed)) return say('error.unknown')
   const { problem } = error
@@ -22,7 +22,7 @@ const faults = {
   country: 'new.bad.country',
 } as const
 
-/** What is wrong with a line of a file. */
+/** The mistake of a line of a file. */
 export function describeFault({ say }: Words, fault: BadLines['fault']): string {
   if (fault.startsWith('{')) return say('new.bad.placeholder', { name: fault })
   if (/^\d/.test(fault)) return say(`reason.${fault}` as 'reason.7403')

@@ -12,7 +12,7 @@ import type { Repeats } from './reading/candidates.ts'
 import type { Preview, Report } from './reading/tasks.ts'
 import { describeFault } from './reading-problem.ts'
 
-/** What was read, what is left out and why, and the first messages as they will be sent. */
+/** The result of reading: counts, skipped lines with reasons, and a preview of the first messages. */
 export function ReadingReport({ use, report }: { use: DraftUse; report: Report }) {
   const { say } = useWords()
   const bad = report.bad.reduce((sum, { count }) => sum + count, 0)
@@ -162,5 +162,5 @@ function PreviewTable({ preview }: { preview: Preview[] }) {
   )
 }
 
-/** `+7 916 000-00-01`; foreign numbers as they are. */
+/** `+7 916 000-00-01`. Foreign numbers are not grouped. */
 export const grouped = (digits: string) => `+${digits}`.replace(/^\+7(\d{3})(\d{3})(\d{2})(\d{2})$/, '+7 $1 $2-$3-$4')

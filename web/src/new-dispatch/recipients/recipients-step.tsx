@@ -17,10 +17,10 @@ import { runTask } from './reading/reader.ts'
 import { describeReading } from './reading-problem.ts'
 import { ReadingReport } from './reading-report.tsx'
 
-/** Where the worker asks. */
+/** The address of the API for the worker. */
 export const apiAddress = () => new URL('api', document.baseURI).href
 
-/** Step 2: a file or pasted numbers, read and checked before anything is stored. */
+/** Step 2: a file or pasted numbers. The page reads and checks them before the server stores anything. */
 export function RecipientsStep({ use, offer }: StepProps) {
   const words = useWords()
   const { say } = words
@@ -51,7 +51,7 @@ export function RecipientsStep({ use, offer }: StepProps) {
   )
 }
 
-/** What is to be done before the file can be checked. */
+/** The mistake that prevents the check of the file. */
 function faultOf({ say }: Words, draft: Draft): string | undefined {
   if (!draft.source) return undefined
   const { number, placeholders } = columnsFor(draft)
@@ -60,7 +60,7 @@ function faultOf({ say }: Words, draft: Draft): string | undefined {
   if (missing.length > 0) return say('new.columns.missing', { names: missing.join(', ') })
 }
 
-/** Takes a file: a first look, then it is kept with the draft. */
+/** Reads the columns of a new file and stores the file with the draft. */
 function useSource({ draft, store }: StepProps['use']) {
   const { personId } = useMe()
   const [problem, setProblem] = useState<unknown>()
@@ -84,7 +84,7 @@ function useSource({ draft, store }: StepProps['use']) {
   return { problem, setProblem, take, takeSheet }
 }
 
-/** Checks as soon as everything is known, and again when something changed. */
+/** Checks the file as soon as all columns are known, and again after each change. */
 function useCheck({ draft, change }: StepProps['use'], onProblem: (error: unknown) => void) {
   const { personId } = useMe()
   const words = useWords()

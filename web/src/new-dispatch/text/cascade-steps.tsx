@@ -11,7 +11,7 @@ import { dispatchChannels } from './channels.tsx'
 
 const LEAST_STEPS = 2
 
-/** A cascade: each step goes out to the people that the one before did not reach. */
+/** A cascade. Each step is sent to the people that the previous step did not reach. */
 export function CascadeSteps({ use: { draft, change }, offer }: StepProps) {
   const { say } = useWords()
   const steps = draft.cascade ?? []

@@ -54,7 +54,7 @@ export function Channels({ use: { draft, change }, offer }: StepProps) {
   )
 }
 
-/** Viber first and then what was written so far, as most people use a cascade. */
+/** Begins a cascade with Viber, then the message written so far: the most frequent cascade. */
 function cascadeOf(draft: Draft): Partial<Draft> {
   if (draft.cascade) return {}
   const { channelType, senderName, text } = draft

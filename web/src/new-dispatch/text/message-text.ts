@@ -3,7 +3,7 @@ import type { ClientChannel } from '../../../../src/base/channel-types.ts'
 import { GSM_DEFAULT, GSM_EXTENSION, type SmsAlphabet, smsAlphabet, smsParts } from '../../../../src/base/sms-text.ts'
 import { compileTemplate } from '../../../../src/base/text-template.ts'
 
-/** How long a text is, by the same rules as the server's. */
+/** The length of a text, by the rules of the server. */
 export type Measure = { parts: number; alphabet: SmsAlphabet; used: number; room: number }
 
 export function measure(text: string): Measure {
@@ -18,7 +18,7 @@ const septets = (text: string) => [...text].reduce((sum, char) => sum + (char in
 
 const isInGsm = (char: string) => GSM_DEFAULT.includes(char) || char in GSM_EXTENSION
 
-/** Signs that look nearly alike and are in the alphabet of telephones. */
+/** Similar characters of the GSM alphabet. */
 const cheaper: Record<string, string> = {
   '–': '-',
   '—': '-',
@@ -46,7 +46,7 @@ const cheaper: Record<string, string> = {
 
 export type Dear = { signs: string[]; replacement: string; text: string; parts: number }
 
-/** Signs that make the message take more parts, and the text with others in their places. */
+/** Characters that increase the number of parts, and the text with cheaper characters instead. */
 export function dearSigns(text: string, samples: Record<string, string>): Dear | undefined {
   const replaced = [...text].map(char => cheaper[char] ?? char).join('')
   if (replaced === text) return undefined
@@ -60,7 +60,7 @@ export function dearSigns(text: string, samples: Record<string, string>): Dear |
 
 export const placeholdersIn = (text: string) => compileTemplate(text).names
 
-/** The text with a sample for each placeholder; without one, its name. */
+/** The text with a sample for each placeholder, or its name if there is no sample. */
 export function rendered(text: string, samples: Record<string, string>): string {
   const template = compileTemplate(text)
   const values = Object.fromEntries(template.names.map(name => [name, samples[name] ?? name]))

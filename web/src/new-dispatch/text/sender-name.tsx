@@ -12,7 +12,7 @@ import styles from '../new-dispatch.module.css'
 import { type NameState, namesIn, needsApproval, numberOf, numbersByBrand, statesOf } from '../offer.ts'
 import type { StepProps } from '../step.tsx'
 
-/** Under which name the messages go out, what each operator says to it, and what is missing. */
+/** The sender name, its approval by each operator, and missing approvals. */
 export function SenderName({ use, offer }: StepProps) {
   const { say } = useWords()
   const { draft, change } = use
@@ -93,7 +93,7 @@ function NameTable({ states, isShared, currency }: TableProps) {
   )
 }
 
-/** Operators that have not approved the name, and how many numbers of the list that concerns. */
+/** Operators that have not approved the name, with their count of numbers in the list. */
 function Lacking({ draft, states }: { draft: Draft; states: NameState[] }) {
   const { say } = useWords()
   const mayAsk = useMe().rights.includes('settings.change')

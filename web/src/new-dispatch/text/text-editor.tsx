@@ -13,7 +13,7 @@ const usualNames = { en: ['name', 'code', 'city'], ru: ['имя', 'код', 'г�
 const OPEN = /\{([\p{L}_][\p{L}\p{M}\p{Nd}_]*)?$/u
 const MOST_BARS = 10
 
-/** The text, its placeholders offered after `{`, and what it comes to in parts. */
+/** The text field. It offers placeholders after `{` and counts the parts. */
 export function TextEditor({ draft, change }: Props) {
   const { say } = useWords()
   const area = useRef<HTMLTextAreaElement>(null)
@@ -87,7 +87,7 @@ export function TextEditor({ draft, change }: Props) {
             <div id={listId} role="listbox" aria-label={say('new.text.placeholders')}>
               {offered.map(name => (
                 // biome-ignore lint/a11y/useFocusableInteractive: as above
-                // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text
+                // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the text field choose it
                 <div
                   key={name}
                   id={`${listId}-${name}`}
@@ -123,7 +123,7 @@ export function TextEditor({ draft, change }: Props) {
   )
 }
 
-/** Columns of the file first, then the usual ones. */
+/** Columns of the file first, then frequent placeholders. */
 function useNames(draft: Draft): string[] {
   const { language } = useWords()
   const ofFile = (draft.source?.look.columns ?? []).map(({ name }) =>
@@ -133,11 +133,11 @@ function useNames(draft: Draft): string[] {
   return [...new Set([...usable, ...usualNames[language]])]
 }
 
-/** A text in Cyrillic letters has none: other signs would make it no cheaper. */
+/** A text in Cyrillic letters has none, because replacements would not reduce its parts. */
 const dearIn = (draft: Draft): Dear | undefined =>
   draft.channelType === 'SMS' ? dearSigns(draft.text, samplesOf(draft)) : undefined
 
-/** Behind the text: placeholders and dear characters have a ground of their own. */
+/** The layer behind the text, which highlights placeholders and expensive characters. */
 function marksOf(text: string, dear: string[]): ReactNode[] {
   const pieces = text.split(/(\{[\p{L}_][\p{L}\p{M}\p{Nd}_]*\})/u)
   return pieces.flatMap((piece, at) => {

@@ -21,8 +21,8 @@ const presets = [
 ] as const
 
 /**
- * The hours of the week in which messages may go out. The APIs have one list of hours and one of days, so that what is
- * chosen is always days times hours. A drag sets both; a day or an hour at the edge switches its row or column.
+ * The hours of the week in which messages may be sent. The APIs have one list of hours and one of days, so a choice is
+ * always days times hours. A drag sets both. A day or an hour at the edge switches its row or column.
  */
 export function WeekGrid({ hours, days, onChange }: Props) {
   const words = useWords()
@@ -68,7 +68,7 @@ function Grid({ hours, days, onChange }: Props) {
   const stretch = (from: Cell, to: Cell) =>
     onChange({ days: range(from.day, to.day), hours: range(from.hour, to.hour) })
 
-  /** A cell that is off is added with its day and hour; of one that is on, the hour goes. */
+  /** A cell that is off adds its day and hour. A cell that is on removes its hour. */
   const flip = (cell: Cell) => {
     if (isOn(cell)) onChange({ days, hours: switched(hours, cell.hour) })
     else
@@ -166,7 +166,8 @@ function Grid({ hours, days, onChange }: Props) {
                 tabIndex={focus.day === day && focus.hour === hour ? 0 : -1}
                 onFocus={() => setFocus({ day, hour })}
                 onPointerDown={event => {
-                  // A finger holds the cell that it touched first: the grid must hear of the others.
+                  // The browser sends all events of a touch to its first cell. The grid releases the pointer to get
+                  // events of other cells.
                   if (event.currentTarget.hasPointerCapture(event.pointerId))
                     event.currentTarget.releasePointerCapture(event.pointerId)
                   drag.current = { from: { day, hour }, isDrag: false }
@@ -180,7 +181,7 @@ function Grid({ hours, days, onChange }: Props) {
   )
 }
 
-/** At 390 pixels: seven days and 24 hours to tap. */
+/** The same choice at 390 pixels: seven days and 24 hours to tap. */
 function Toggles({ hours, days, onChange }: Props) {
   const words = useWords()
   const { say } = words

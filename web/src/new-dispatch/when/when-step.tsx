@@ -13,17 +13,17 @@ import { WeekGrid } from './week-grid.tsx'
 const WEEK_MS = 7 * 86_400_000
 const USUAL_RATE = 30
 
-/** Why the times cannot be kept. The clock of the page is near enough: the server checks again. */
+/** The mistake of the times. The clock of the page is exact enough, because the server checks again. */
 export function faultOfWhen({ startAt, endAt, hours, days }: When, now = new Date()) {
   if (hours.length === 0 || days.length === 0) return 'new.when.nothing'
   const startMs = startAt === '' ? now.getTime() : Date.parse(startAt)
-  // The subscriber's clock may be twelve hours behind.
+  // Local time of a subscriber may be twelve hours behind.
   if (startAt !== '' && startMs < now.getTime() - WEEK_MS / 14) return 'new.when.startIsPast'
   if (startMs > now.getTime() + WEEK_MS) return 'new.when.startIsFar'
   if (endAt !== '' && Date.parse(endAt) <= startMs) return 'new.when.endIsEarly'
 }
 
-/** Step 3: start, end, hours of the week, the subscriber's clock, speed. */
+/** Step 3: start, end, hours of the week, local time of subscribers, speed. */
 export function WhenStep({ use, offer }: StepProps) {
   const { say } = useWords()
   const { draft } = use
@@ -97,7 +97,7 @@ function Start({ when, change }: PartProps) {
   )
 }
 
-/** The next full hour, as the input writes it. */
+/** The next full hour, in the format of the input. */
 function inAnHour(): string {
   const time = new Date(Date.now() + 3_600_000)
   time.setMinutes(0)

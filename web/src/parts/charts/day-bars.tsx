@@ -3,7 +3,11 @@ import { useFormats } from '../../format.ts'
 import styles from './day-bars.module.css'
 
 type Day = { /** `2026-11-12` */ day: string; value: number }
-type Props = { label: string /** Heads of the table for readers of a screen. */; heads: [string, string]; days: Day[] }
+type Props = {
+  label: string /** Column heads of the table that screen readers get. */
+  heads: [string, string]
+  days: Day[]
+}
 
 /** A bar for each day, with the highest value at the left and the first and last day below. */
 export function DayBars({ label, heads, days }: Props) {

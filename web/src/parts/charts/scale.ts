@@ -1,4 +1,4 @@
-/** Of a chart: a round number above the highest value, and lines at its thirds. */
+/** The vertical scale of a chart: its top is a round number above the highest value, with lines at the thirds. */
 export function scaleOf(highest: number): { top: number; lines: number[] } {
   if (highest <= 3) return { top: 3, lines: [1, 2, 3] }
   const size = 10 ** Math.floor(Math.log10(highest / 3))

@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx'
 
 type Props = { kind: 'warn' | 'fail'; title: string; children?: ReactNode }
 
-/** A warning above the content of a page: what happened, and what to do. */
+/** A warning above the content of a page. It says what happened and what to do. */
 export const Band = ({ kind, title, children }: Props) => (
   <div className={`${styles.band} ${styles[kind]}`}>
     <Icon name={kind === 'warn' ? 'warn' : 'fail'} />
@@ -15,5 +15,5 @@ export const Band = ({ kind, title, children }: Props) => (
   </div>
 )
 
-/** What somebody wrote, with its lines. */
+/** A text that a person wrote, with its line breaks. */
 export const Said = ({ children }: { children: string }) => <p className={styles.said}>{children}</p>

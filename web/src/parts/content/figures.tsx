@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 import styles from './figures.module.css'
 
-/** Three or four large figures in a row; two in a row on narrower screens. */
+/** Three or four large figures in a row, on narrower screens two. */
 export const Figures = ({ children }: { children: ReactNode }) => <dl className={styles.figures}>{children}</dl>
 
-/** A figure and, in the line below, what it is compared with or made of. */
+/** A figure. The line below compares or explains it. */
 export const Figure = ({ label, value, children }: { label: string; value: ReactNode; children: ReactNode }) => (
   <div>
     <dt>{label}</dt>

@@ -61,7 +61,7 @@ const drawings = {
 
 export type IconName = keyof typeof drawings
 
-/** The word beside it says the same: readers of a screen hear only the word. */
+/** Screen readers skip the icon, because the word beside it says the same. */
 export const Icon = ({ name, size = 16 }: { name: IconName; size?: number }) => (
   <svg
     className="icon"

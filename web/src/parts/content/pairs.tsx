@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react'
 import styles from './pairs.module.css'
 
-/** Names and values, one below the other; values at the right. Long names are broken, otherwise long values. */
+/** Rows of a name and, at the right, its value. With `hasLongNames` the names wrap, otherwise the values. */
 export const Pairs = ({ hasLongNames = false, children }: { hasLongNames?: boolean; children: ReactNode }) => (
   <dl className={`${styles.pairs} ${hasLongNames ? styles.longNames : ''}`}>{children}</dl>
 )
 
-/** A sum stands below a line. */
+/** A sum has a line above it. */
 export const Pair = ({ name, isSum = false, children }: { name: ReactNode; isSum?: boolean; children: ReactNode }) => (
   <>
     <dt className={isSum ? styles.sum : ''}>{name}</dt>

@@ -3,7 +3,7 @@ import styles from './section.module.css'
 
 type Props = { title: string; note?: string | undefined; end?: ReactNode; children: ReactNode }
 
-/** A heading, what stands at its right end, and what belongs to it. */
+/** A heading with its content. `end` is shown at the right of the heading. */
 export function Section({ title, note, end, children }: Props) {
   const id = useId()
   return (

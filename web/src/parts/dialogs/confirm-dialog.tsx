@@ -8,18 +8,21 @@ import { tellDone } from './toast.tsx'
 type Props = {
   title: string
   text: string
-  /** What the button does: the verb of the title. */
+  /** The label of the button: the verb of the title. */
   submit: string
   isDangerous?: boolean
   change(): Promise<unknown>
-  /** What the page asks for again afterwards, also when the server refused: somebody else may have changed it. */
+  /**
+   * Queries that the page repeats afterwards. It repeats them after a refusal too, because another person may have made
+   * a change.
+   */
   stale: QueryKey[]
-  /** Said when it is done. */
+  /** The toast after success. */
   done: string
   onClose(): void
 }
 
-/** Asks before a change that has nothing to fill in, and makes it. */
+/** Asks for confirmation of a change without fields, and makes it. */
 export function ConfirmDialog({ change, stale, done, ...asked }: Props) {
   const words = useWords()
   const client = useQueryClient()

@@ -10,25 +10,25 @@ import { useFocusReturn } from './focus-return.ts'
 type Props = {
   title: string
   text?: string
-  /** What the button does: the verb of the title. Without it there is nothing to send. */
+  /** The label of the button: the verb of the title. A dialog without it sends nothing. */
   submit?: string
   isDangerous?: boolean
   isBusy?: boolean
-  /** Of the button that closes; unless given, Cancel. */
+  /** The label of the button that closes the dialog. The default is Cancel. */
   close?: string
-  /** Other buttons, in place of the one that closes. */
+  /** Other buttons instead of the closing button. */
   extra?: ReactNode
   children?: ReactNode
-  /** Of a form whose fields a reload keeps. */
+  /** The stored draft, for a form whose fields survive a reload. */
   kept?: Pick<Kept<object>, 'isRestored' | 'isUnsaved' | 'startAgain' | 'forget'>
   onSubmit?(): void
   onClose(): void
 }
 
 /**
- * A dialog is there while its component is. It is a form: Enter presses its button. Before typed text is lost (Escape, a
- * link, Back), it asks. While the server is asked it stays open: its answer may be a password that is shown once. One
- * that has a text for closing only looks, and closes at any time.
+ * A dialog is open while its component is mounted. It is a form: Enter presses its button. The dialog asks before typed
+ * text is lost by Escape, a link or Back. It stays open during a request, because the answer may be a password that is
+ * shown only once. A dialog with a `close` label only shows something and can be closed at any time.
  */
 export function Dialog(props: Props) {
   const { title, text, submit, isBusy = false, children, kept, onSubmit } = props
@@ -63,7 +63,7 @@ export function Dialog(props: Props) {
     <Modal
       opened
       onClose={close}
-      closeOnClickOutside={submit !== undefined} // a password may stand in it, this once
+      closeOnClickOutside={submit !== undefined} // a dialog without a form may show a password for the only time
       title={title}
       closeButtonProps={{ 'aria-label': say('app.close') }}
       classNames={styles}
@@ -115,7 +115,7 @@ function Question({ onStay, onDiscard }: { onStay(): void; onDiscard(): void }) 
 
 type TextField = HTMLInputElement | HTMLTextAreaElement
 
-/** Whether text fields differ from what they held when the person came to them, and were not sent since. */
+/** Whether a text field was changed after it got the focus, and not sent since. */
 function useTyped(isBusy: boolean) {
   const began = useRef(new Map<TextField, string>())
   const isSent = useRef(false)

@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'react'
 
-/** When the dialog goes away, the focus returns to the button that opened it, unless something else has it by then. */
+/**
+ * When the dialog closes, the focus returns to the button that opened it, unless another element has the focus by then.
+ */
 export function useFocusReturn() {
   const [opener] = useState(openerNow)
   useEffect(
@@ -13,7 +15,7 @@ export function useFocusReturn() {
   )
 }
 
-/** A dialog that another one opened returns to the button of the first. */
+/** If a dialog opened this one, the focus returns to the button of the first dialog. */
 let lastOpener: HTMLElement | null = null
 
 function openerNow(): HTMLElement | null {
@@ -22,7 +24,7 @@ function openerNow(): HTMLElement | null {
   return lastOpener
 }
 
-/** The item that was chosen goes away with its menu. */
+/** The chosen menu item disappears with its menu, so the focus returns to the button of the menu. */
 function buttonOfMenu(active: HTMLElement | null) {
   const menu = active?.closest('[role="menu"]')
   return menu && document.querySelector<HTMLElement>(`[aria-controls="${menu.id}"]`)

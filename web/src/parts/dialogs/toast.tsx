@@ -4,14 +4,14 @@ import { currentWords } from '../../words/words.ts'
 import { Icon } from '../content/icon.tsx'
 import styles from './toast.module.css'
 
-/** A line at the edge of the page that says what was done. */
+/** Shows a short message at the edge of the page after a successful change. */
 export const tellDone = (message: string) =>
   notifications.show({ message, icon: <Icon name="ok" size={18} />, classNames: { root: styles.ok } })
 
-/** The same for what could not be done, where no field of a form can say it. */
+/** Shows why a change failed, if no field of a form can show it. */
 export const tellProblem = (error: unknown) => tellRefusal(describeProblem(currentWords(), error))
 
-/** With words of the page's own. */
+/** Shows a failure in the page's own words. */
 export const tellRefusal = (message: string) =>
   notifications.show({
     message,

@@ -4,7 +4,7 @@ import { useWords } from '../../words/words.ts'
 import { Icon } from '../content/icon.tsx'
 import styles from './copy-field.module.css'
 
-/** A text to take along, with a button that copies it. */
+/** A read-only text with a button that copies it. */
 export function CopyField({ label, value }: { label: string; value: string }) {
   const { say } = useWords()
   const clipboard = useClipboard()

@@ -6,13 +6,13 @@ type Props = {
   title: string
   note: string
   button: string
-  /** As the attribute `accept` of an input. */
+  /** The attribute `accept` of the file input. */
   accept: string
   isMultiple?: boolean
   onFiles(files: File[]): void
 }
 
-/** A place to drop files on, with a button that does the same. */
+/** An area for dropped files, with a button that opens the file dialog. */
 export function FileDrop({ title, note, button, accept, isMultiple = false, onFiles }: Props) {
   const input = useRef<HTMLInputElement>(null)
   const [isOver, setIsOver] = useState(false)
@@ -48,7 +48,7 @@ export function FileDrop({ title, note, button, accept, isMultiple = false, onFi
         multiple={isMultiple}
         onChange={({ currentTarget }) => {
           take(currentTarget.files)
-          currentTarget.value = '' // the same file can be chosen again
+          currentTarget.value = '' // so that the same file can be chosen again
         }}
       />
     </div>

@@ -33,7 +33,7 @@ async function mistakeIn<T>(content: string | Buffer, read: (line: string) => T)
   throw new Error('nothing was wrong')
 }
 
-test('every mistake in a file of tariffs or prices has a text, with its line', () => {
+test('every mistake in a file of tariffs or prices has a text with its line', () => {
   const lines = [
     'GOLD,,,FIXED,0,1,',
     'PRO,,,FIXED,0,cheap,',
@@ -60,7 +60,7 @@ test('every mistake in a file of tariffs or prices has a text, with its line', (
   }
 })
 
-test('every mistake in a file of the numbering plan has a text, with its line', async () => {
+test('every mistake in a file of the numbering plan has a text with its line', async () => {
   const register = (code: string, from: string, to: string, name = 'МТС', region = 'Москва', inn = '7740000076') =>
     `${code};${from};${to};1;${name};${region};${region};${inn}`
   const good = register('916', '0000000', '0999999')

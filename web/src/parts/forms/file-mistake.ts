@@ -3,8 +3,8 @@ import { describeProblem } from '../../problems.ts'
 import type { Key, Words } from '../../words/words.ts'
 
 /**
- * Mistakes in files that the server reads, in the reader's words: what is wrong, and what to do. The names of groups are
- * places of the text. A test compares the patterns with what the server says.
+ * Mistakes in uploaded files, explained in the reader's language with advice. The named groups of a pattern fill the
+ * placeholders of its text. A test compares the patterns with the messages of the server.
  */
 const known: [RegExp, Extract<Key, `mistake.${string}`>][] = [
   [/^(?<column>\w+) "(?<value>.*)" is none of (?<known>.*)$/s, 'mistake.noneOf'],
@@ -38,7 +38,7 @@ const known: [RegExp, Extract<Key, `mistake.${string}`>][] = [
   [/^Four files wait already/, 'mistake.fourFiles'],
 ]
 
-/** A mistake with its line. One that we have no text for is shown in the server's own words. */
+/** A mistake with its line. A mistake without a text of ours is shown in the server's words. */
 export function describeMistake({ say }: Words, told: string): string {
   const [, line, number, what = ''] = /^((?:line|Tariff) (\d+): )?(.*?)\.?$/s.exec(told)!
   const text = textOf(say, what) ?? what
@@ -54,7 +54,7 @@ function textOf(say: Words['say'], what: string): string | undefined {
   return undefined
 }
 
-/** Why a file was refused. */
+/** The reason why the server refused a file. */
 export const describeFileProblem = (words: Words, error: unknown): string =>
   error instanceof ServerError && error.status === 400
     ? describeMistake(words, error.message.replace(/^The file has mistakes: /, ''))

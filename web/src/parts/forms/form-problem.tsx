@@ -1,7 +1,7 @@
 import { Icon } from '../content/icon.tsx'
 import styles from './form-problem.module.css'
 
-/** What is wrong with the form as a whole. */
+/** An error of the whole form. */
 export const FormProblem = ({ children }: { children: string }) => (
   <p role="alert" className={styles.problem}>
     <Icon name="fail" />

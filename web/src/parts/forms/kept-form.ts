@@ -2,26 +2,26 @@ import { useRouter } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useMe } from '../../session.ts'
 
-/** What a person typed into a form. */
+/** The draft of a form: the values that a person typed. */
 export type Kept<Draft> = {
   draft: Draft
   change(part: Partial<Draft> | ((now: Draft) => Partial<Draft>)): void
-  /** Whether it differs from what the form began with. */
+  /** Whether the draft differs from the first values of the form. */
   isChanged: boolean
-  /** The same, and it was neither saved nor discarded yet. */
+  /** Whether the draft is changed and was neither saved nor discarded. */
   isUnsaved(): boolean
-  /** Whether it was typed before the page was loaded. */
+  /** Whether the draft was restored after the page was loaded again. */
   isRestored: boolean
   startAgain(): void
-  /** After saving, and when it is discarded. */
+  /** Removes the stored draft, after saving or discarding. */
   forget(): void
 }
 
 type Options = { secrets?: readonly string[] }
 
 /**
- * What is typed into a form lies in the storage of the tab, by person, page and form: a reload, a session that ends or a
- * tab that is opened again loses nothing. Fields named in `secrets`, and addresses with a password, are not stored.
+ * Keeps the draft of a form in the storage of the tab, by person, page and form. It survives a reload, the end of a
+ * session and a reopened tab. Fields named in `secrets` and addresses with a password are not stored.
  */
 export function useKept<Draft extends object>(form: string, begin: Draft, { secrets = [] }: Options = {}): Kept<Draft> {
   const place = usePlace(form)
@@ -60,7 +60,7 @@ export function useKept<Draft extends object>(form: string, begin: Draft, { secr
   }
 }
 
-/** Fills in a form of this page before it appears: it begins with this draft, as if a person had typed it. */
+/** Fills in a form of this page before it appears, as if the person had typed the values. */
 export function useFillIn<Draft extends object>(form: string, start: Draft): (draft: Draft) => void {
   const place = usePlace(form)
   return useCallback(draft => store(place, writerWithout([])({ start, draft })), [place])
@@ -68,7 +68,7 @@ export function useFillIn<Draft extends object>(form: string, start: Draft): (dr
 
 const PREFIX = 'tidings.form'
 
-/** The page as it is when the form appears. */
+/** The path of the page at the moment when the form appears. */
 function usePlace(form: string): string {
   const { personId } = useMe()
   const { location } = useRouter().state
@@ -76,7 +76,7 @@ function usePlace(form: string): string {
   return useState(() => [PREFIX, personId, location.pathname, company ?? '', form].join(' '))[0]
 }
 
-/** Where another person changed a field meanwhile, the newer value stands; the rest is as it was typed. */
+/** If another person changed a field meanwhile, the newer value wins. The other fields keep the typed values. */
 function restore<Draft extends object>(place: string, start: Draft, write: Writer): Draft | undefined {
   const kept = read(place)
   if (!kept) return undefined
@@ -102,7 +102,7 @@ const writerWithout =
 
 const hasPassword = (value: unknown) => typeof value === 'string' && /:\/\/[^/?#\s]*@/.test(value)
 
-/** A secret that was not stored is again what the form begins with. */
+/** A secret is not stored, so it gets the first value of the form again. */
 function withSecretsOf(start: unknown, value: unknown): unknown {
   if (value === SECRET) return start ?? ''
   if (typeof value !== 'object' || value === null) return value
@@ -128,7 +128,7 @@ function store(place: string, written: string | undefined) {
   try {
     if (written) sessionStorage.setItem(place, written)
   } catch {
-    // Without storage, or when it is full, the draft lives as long as the page.
+    // Without storage, or with a full one, the draft exists as long as the page.
   }
 }
 
@@ -140,7 +140,7 @@ function drop(place: string) {
   }
 }
 
-/** A person who signs out leaves nothing behind. */
+/** Removes all drafts when the person signs out. */
 export function dropAllKept() {
   try {
     const places = Object.keys(sessionStorage).filter(place => place.startsWith(PREFIX))

@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router'
 
-/** Stops links and Back while something is unsaved. A reload goes on: what was typed is kept. */
+/** Blocks links and Back while a form is unsaved. A reload is allowed, because the draft is stored. */
 export const useLeaving = (isUnsaved: () => boolean) =>
   useBlocker({
     shouldBlockFn: ({ current, next }) => isUnsaved() && isElsewhere(current, next),
@@ -10,7 +10,7 @@ export const useLeaving = (isUnsaved: () => boolean) =>
 
 type Place = { routeId: string; pathname: string; search: object }
 
-/** Filters may change below a form. After a session that ended, what was typed is there again. */
+/** Filters may change below a form. A move to the sign-in page is allowed, because the draft is restored afterwards. */
 function isElsewhere(current: Place, next: Place): boolean {
   if (next.routeId === '/sign-in') return false
   return next.pathname !== current.pathname || whatIsEdited(next) !== whatIsEdited(current)

@@ -16,7 +16,7 @@ export function PasswordField(props: PasswordInputProps) {
 
 const SHORTEST = 10
 
-/** What is wrong with a new password before it is sent; the server checks it again. */
+/** The first mistake of a new password, checked before it is sent. The server checks it again. */
 export function refusalOfNew(password: string, again: string) {
   if ([...password].length < SHORTEST) return 'problem.passwordLength'
   if (password !== password.trim()) return 'problem.passwordSpace'

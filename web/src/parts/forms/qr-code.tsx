@@ -1,10 +1,10 @@
 import qrcode from 'qrcode-generator'
 
 const CELL = 4
-/** Readers need a light edge of four cells. */
+/** Scanners need a light border of four cells. */
 const EDGE = 4
 
-/** Dark on light in both themes: some readers know nothing else. */
+/** Dark on light in both themes, because some scanners read nothing else. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const code = qrcode(0, 'M')
   code.addData(text)

@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import { useWords } from '../../words/words.ts'
 
-/** The form shows what was typed before the page was loaded again. */
+/** Says that the form shows values typed before the reload, and offers to start again. */
 export function RestoredNote({ onStartAgain }: { onStartAgain(): void }) {
   const { say } = useWords()
   return (

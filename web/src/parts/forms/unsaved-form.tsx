@@ -4,7 +4,9 @@ import type { Kept } from './kept-form.ts'
 import { useLeaving } from './leaving.ts'
 import { RestoredNote } from './restored-note.tsx'
 
-/** Belongs to every form that fills a page: says what was restored, and asks before what was typed is lost. */
+/**
+ * Belongs to every form that fills a page. It says that a draft was restored, and asks before a changed draft is lost.
+ */
 export function UnsavedForm<Draft>({ kept: { isRestored, isUnsaved, startAgain, forget } }: { kept: Kept<Draft> }) {
   const { say } = useWords()
   const leaving = useLeaving(isUnsaved)

@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { useWords } from '../../words/words.ts'
 import styles from './bones.module.css'
 
-/** The shape of the rows that are being loaded. */
+/** Placeholders in the shape of rows, shown during loading. */
 export function BoneRows({ rows = 3 }: { rows?: number }) {
   const { say } = useWords()
   return (

@@ -9,13 +9,13 @@ type To = '/companies' | '/partners'
 type Props = {
   to: To
   search: object
-  /** Of the rows that are shown. */
+  /** The ids of the shown rows. */
   ids: number[]
   hasBefore: boolean
   hasAfter: boolean
 }
 
-/** Links to the rows before and after those that are shown: what the list is narrowed to stays. */
+/** Links to the previous and the next rows. The filters of the list stay. */
 export function CursorPages({ to, search, ids, hasBefore, hasAfter }: Props) {
   const { say } = useWords()
   if (!hasBefore && !hasAfter) return null
@@ -37,7 +37,7 @@ export function CursorPages({ to, search, ids, hasBefore, hasAfter }: Props) {
   )
 }
 
-/** No row fits what the list is narrowed to. */
+/** Says that no row matches the filters. */
 export function NoRowFits({ to, title }: { to: To; title: string }) {
   const { say } = useWords()
   return (

@@ -12,11 +12,11 @@ type Props<State extends string> = {
   search: ListSearch<State>
   words: string
   stateLabel: string
-  /** Each with its name. */
+  /** States with their names. */
   states: [State, string][]
 }
 
-/** A box for words and a choice of states. Every change begins at the first page. */
+/** A search field and a choice of states. Every change shows the first page. */
 export function ListFilters<State extends string>({ search, words, stateLabel, states }: Props<State>) {
   const { say } = useWords()
   const navigate = useNavigate()
@@ -35,7 +35,7 @@ export function ListFilters<State extends string>({ search, words, stateLabel, s
   )
 }
 
-/** The address follows when the typing pauses. */
+/** The address changes when the person stops typing. */
 function SearchBox({ label, value, onChange }: { label: string; value: string; onChange(text: string): void }) {
   const [typed, setTyped] = useState(value)
   const tell = useDebouncedCallback(onChange, 300)
@@ -83,7 +83,7 @@ export function ListPages({ search, page, perPage, total }: Pages & { search: Li
   )
 }
 
-/** In place of a list that the filters leave empty. */
+/** Replaces a list that is empty because of its filters. */
 export function NothingFits() {
   const { say } = useWords()
   return (

@@ -1,4 +1,4 @@
-/** What a list shows, as it stands in the address: a state, words, and the page from 1 on. */
+/** The filters of a list in the address: state, words, and the page from 1 on. */
 export type ListSearch<State extends string> = {
   state?: State | undefined
   search?: string | undefined
@@ -7,12 +7,12 @@ export type ListSearch<State extends string> = {
 
 export const MOST_CHARACTERS = 64
 
-/** `undefined` removes what is wrong. */
+/** `undefined` removes an invalid value from the address. */
 export const listSearchOf =
   <State extends string>(states: readonly State[]) =>
   (search: Record<string, unknown>): ListSearch<State> => ({
     state: states.find(state => state === search.state),
-    // The address writes a text of digits as a number.
+    // The router reads a text of digits from the address as a number.
     search:
       search.search === undefined || search.search === '' ? undefined : `${search.search}`.slice(0, MOST_CHARACTERS),
     page: Number.isSafeInteger(search.page) && Number(search.page) > 1 ? Number(search.page) : undefined,

@@ -6,7 +6,7 @@ type Props = { label: string; clear: string; value: string; maxLength?: number; 
 
 const WAIT_MS = 350
 
-/** A box above a list. It searches when the typing stops for a moment, and at once with Enter. */
+/** A search field above a list. It searches when the person stops typing, or presses Enter. */
 export function SearchField({ label, clear, value, maxLength = 100, onSearch }: Props) {
   const [typed, setTyped] = useState(value)
   const search = useRef(onSearch)

@@ -33,11 +33,11 @@ function runsOf(values: number[]): [number, number][] {
 
 export const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`
 
-/** 1 is Monday; 5 January 1970 was one. */
+/** 1 is Monday. 5 January 1970 was a Monday. */
 export const dayName = ({ language }: Words, day: number, weekday: 'short' | 'long' = 'short') =>
   dateFormat(language, { weekday, timeZone: 'UTC' })(new Date(Date.UTC(1970, 0, 4 + day)))
 
-/** In what time so many parts may go. */
+/** The time spans of a rate limit. */
 export const termNames = {
   second: 'new.when.second',
   minute: 'new.when.minute',

@@ -10,10 +10,13 @@ import { Icon } from '../content/icon.tsx'
 import { Blank } from './blank.tsx'
 import styles from './error-state.module.css'
 
-/** `level` is 1 in place of a whole page, which has no other heading. */
+/** `level` is 1 if it replaces a whole page, which has no other heading. */
 type Props = { error: unknown; onRetry(): void; level?: 1 | 2 }
 
-/** In place of what could not be loaded: what happened, a way to try again, and the id that our log knows it by. */
+/**
+ * Replaces content that could not be loaded. It says what happened, offers to try again, and shows the request id of
+ * our log.
+ */
 export function ErrorState({ error, onRetry, level = 2 }: Props) {
   const words = useWords()
   if (isNotFound(error)) return <NothingHere level={level} />
@@ -33,7 +36,7 @@ export function ErrorState({ error, onRetry, level = 2 }: Props) {
   )
 }
 
-/** In place of what was deleted, never was, or belongs to a company that the person does not see. */
+/** Replaces content that was deleted, never existed, or belongs to a company that the person may not see. */
 function NothingHere({ level }: { level: 1 | 2 }) {
   const { say } = useWords()
   const page = useLocation({ select: ({ pathname }) => pageAround(pathname) })

@@ -5,10 +5,10 @@ import { useWords } from '../../words/words.ts'
 import { Blank } from './blank.tsx'
 import { ErrorState } from './error-state.tsx'
 
-/** The person has not the right that the page needs. */
+/** The person lacks the right that the page needs. */
 export class Forbidden extends Error {}
 
-/** In place of a page that could not be loaded or may not be seen. */
+/** Replaces a page that failed to load or is not allowed. */
 export function PageError({ error }: ErrorComponentProps) {
   const router = useRouter()
   if (error instanceof Forbidden) return <ForbiddenPage />

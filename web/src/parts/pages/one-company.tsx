@@ -9,16 +9,16 @@ import { Blank } from './blank.tsx'
 import styles from './one-company.module.css'
 import { PageHead } from './page-head.tsx'
 
-/** The chosen company, else the person's own; without one where a partner or staff look at all companies. */
+/** The chosen company, else the person's own. Undefined while a partner or staff see all companies. */
 export function useCompanyId(): number | undefined {
   const { company } = useSearch({ from: '/shell' })
   return company ?? useMe().companyId ?? undefined
 }
 
-/** `title`: of a page whose own head needs the company. */
+/** `title` replaces the head of a page that needs the company for its own. */
 type Props = { title?: string; children: (companyId: number) => ReactNode }
 
-/** What a page shows of one company. Where none is chosen, it offers the first ones. */
+/** Shows the content of one company. If none is chosen, it offers the first companies of the list. */
 export function OneCompany({ title, children }: Props) {
   const companyId = useCompanyId()
   if (companyId !== undefined) return children(companyId)

@@ -4,7 +4,7 @@ import styles from './page-head.module.css'
 
 type Props = { title: string; note?: ReactNode; actions?: ReactNode }
 
-/** The title of a page, a line about it, and what can be done. Names the tab of the browser too. */
+/** The title of a page, a note and its actions. The browser tab gets the title too. */
 export function PageHead({ title, note, actions }: Props) {
   usePageTitle(title)
   return (
@@ -18,7 +18,7 @@ export function PageHead({ title, note, actions }: Props) {
   )
 }
 
-/** Names the tab of the browser; without a title it keeps its name. */
+/** Sets the title of the browser tab. Without a title the tab keeps its name. */
 export function usePageTitle(title: string | undefined) {
   const { say } = useWords()
   const whole = title && `${title} · ${say('app.name')}`

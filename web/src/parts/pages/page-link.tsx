@@ -2,13 +2,13 @@ import { Link, useRouter } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
 type Props = {
-  /** The path of a page as the router knows it, `/dispatches/$dispatchId`. */
+  /** The path of a page in the router's form, `/dispatches/$dispatchId`. */
   to: string
   params?: Record<string, string>
   search?: Record<string, unknown>
   className?: string | undefined
   children: ReactNode
-  /** In place of a link to a page that does not exist yet. */
+  /** Replaces the link if the page does not exist. */
   otherwise?: ReactNode
 }
 
@@ -18,7 +18,7 @@ export const useHasPage = () => {
   return (path: string) => path in router.routesByPath
 }
 
-/** A link to a page of the cabinet that may not exist yet. */
+/** A link to a page that may not exist in this version of the cabinet. */
 export function PageLink({ to, params, search, className = 'link', children, otherwise = null }: Props) {
   const hasPage = useHasPage()
   if (!hasPage(to)) return otherwise

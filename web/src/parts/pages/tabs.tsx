@@ -3,7 +3,7 @@ import styles from './tabs.module.css'
 
 type Tab = { to: string; name: string; count?: number | undefined }
 
-/** Pages that belong together. The one that is open has the line below its name. */
+/** Tabs for pages that belong together. The open page has a line below its name. */
 export const Tabs = ({ label, tabs }: { label: string; tabs: Tab[] }) => (
   <nav className={styles.tabs} aria-label={label}>
     {tabs.map(({ to, name, count }) => (

@@ -4,7 +4,7 @@ import { useFormats } from '../../format.ts'
 import { useWords } from '../../words/words.ts'
 import styles from './review-history.module.css'
 
-/** The states of a sender name or a template, the newest first: when, by which side, and what was said. */
+/** The review history of a sender name or a template, newest first: time, side and comment. */
 export function ReviewHistory({ items }: { items: Wire<HistoryItem>[] }) {
   const { say } = useWords()
   const { moment } = useFormats()

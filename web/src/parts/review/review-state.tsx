@@ -17,7 +17,7 @@ const looks: Record<ReviewStatus, [StatusKind, IconName]> = {
 
 type Props = { status: ReviewStatus; suspended?: boolean; isPill?: boolean }
 
-/** How far the review of a sender name or a template is. An approved name that is suspended shows that. */
+/** The review status of a sender name or a template. An approved name shows its suspension. */
 export function ReviewState({ status, suspended = false, isPill = false }: Props) {
   const { say } = useWords()
   if (suspended && status === 'APPROVED') {

@@ -13,15 +13,15 @@ type Pages = { page: number; perPage: number; total: number }
 type Props<Data, State extends string> = {
   asked: { data: Data | undefined; error: unknown; refetch(): unknown }
   search: ListSearch<State>
-  /** Of the box for words. */
+  /** The label of the search field. */
   label: string
   states: [State, string][]
   empty: { title: string; text: string }
-  /** The table; nothing where the filters leave no row. */
+  /** The table. Undefined if no row matches the filters. */
   children(data: Data): ReactNode
 }
 
-/** A list of what staff review, sender names or templates: by words and state, in pages. */
+/** A list of sender names or templates, with a search field, a choice of states, and pages. */
 export function ReviewedList<Data extends Pages, State extends string>(props: Props<Data, State>) {
   const { asked, search, label, states, empty, children } = props
   const { say } = useWords()
@@ -45,7 +45,7 @@ export function ReviewedList<Data extends Pages, State extends string>(props: Pr
   )
 }
 
-/** Leads to the form of a new request. */
+/** A link to the form of a new request. */
 export const RequestButton = ({ to, children }: { to: '/senders/new' | '/templates/new'; children: string }) => (
   <Button
     variant="filled"

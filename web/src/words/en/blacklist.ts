@@ -19,7 +19,7 @@ export const blacklist = {
   ...sources,
   'blacklist.comment': 'Comment',
   'blacklist.since': 'Since',
-  'blacklist.empty.title': 'Nobody is on the blacklist',
+  'blacklist.empty.title': 'The blacklist is empty',
   'blacklist.empty.text':
     'A person who answers STOP comes here at once. You can also add numbers, or import a file of people who want no messages.',
   'blacklist.none.title': 'Not on the blacklist',
@@ -39,7 +39,7 @@ export const blacklist = {
   'blacklist.removed': '{number} is no longer on the blacklist.',
   'blacklist.import.title': 'Import a file of numbers',
   'blacklist.import.text':
-    'Numbers that are there already stay as they are. If the import breaks off, choose the same file again: it adds what is missing.',
+    'Existing numbers do not change. If the import is interrupted, choose the same file again: it adds the missing numbers.',
   'blacklist.import.drop': 'Drop a file here',
   'blacklist.import.kinds': 'CSV, text or XLSX with one number in a line, up to 1,000,000',
   'blacklist.import.choose': 'Choose a file',

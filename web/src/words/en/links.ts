@@ -1,7 +1,7 @@
 /** Short links and their clicks. */
 export const links = {
   'links.title': 'Short links',
-  'links.note': 'Links in the texts of your messages that were made short, each for one message.',
+  'links.note': 'Shortened links in the texts of your messages. Each belongs to one message.',
   'links.list': 'All links',
   'links.clicks': 'Clicks',
   'links.clicks.total': { one: '{count} click in the last 30 days', other: '{count} clicks in the last 30 days' },
@@ -25,11 +25,11 @@ export const links = {
   'links.one': 'Short link',
   'links.short': 'Short link',
   'links.older': 'Show older',
-  'links.goOn': 'Search on',
+  'links.goOn': 'Continue the search',
   'links.cut': 'The search stopped after 3 seconds. Older links are not searched yet.',
   'links.empty.title': 'No short links yet',
   'links.empty.text':
-    'Switch on “shorten links” when you send: every link in the text becomes a short one, and its clicks are counted here.',
+    'Switch on “Shorten links” when you send. Every link in the text becomes a short link, and its clicks are counted here.',
   'links.none.title': 'No link fits',
-  'links.none.text': 'Check the code, or write a part of the host that the link leads to.',
+  'links.none.text': 'Check the code, or enter part of the host of the target.',
 } as const

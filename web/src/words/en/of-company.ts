@@ -9,7 +9,7 @@ import { review } from './review.ts'
 import { senders } from './senders.ts'
 import { templates } from './templates.ts'
 
-/** Words of pages with which a company is set up and looked after. Loaded with the first of them. */
+/** Words of the pages that manage a company. Loaded with the first of these pages. */
 export const company = {
   ...blacklist,
   ...companies,

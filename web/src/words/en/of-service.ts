@@ -5,7 +5,7 @@ import { health } from './health.ts'
 import { numbering } from './numbering.ts'
 import { tariffs } from './tariffs.ts'
 
-/** Words of pages with which staff run the service. Loaded with the first of them. */
+/** Words of the pages for the staff. Loaded with the first of these pages. */
 export const service = {
   ...audit,
   ...fileMistakes,

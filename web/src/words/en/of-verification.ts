@@ -1,4 +1,4 @@
 import { verification as texts } from './verification.ts'
 
-/** Words of the pages of verification. Loaded with the first of them. */
+/** Words of the verification pages. Loaded with the first of these pages. */
 export const verification = texts

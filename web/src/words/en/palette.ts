@@ -2,7 +2,7 @@ export const palette = {
   'palette.title': 'Search or jump to',
   'palette.find': 'Search or jump to…',
   'palette.found': 'Found',
-  'palette.nothing': 'Nothing fits. A number, an id, or a part of a name finds more.',
+  'palette.nothing': 'Nothing found. Search for a number, an id, or part of a name.',
   'palette.messages': 'Messages',
   'palette.dispatches': 'Dispatches',
   'palette.companies': 'Companies',

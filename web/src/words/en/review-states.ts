@@ -1,4 +1,4 @@
-/** How far a sender name or a template is; its pages and the audit log say it. */
+/** Review statuses of sender names and templates, for their pages and the audit log. */
 export const reviewStates = {
   'review.status.DRAFT': 'Submitted',
   'review.status.PRE_REVIEW': 'In review',

@@ -1,5 +1,5 @@
 import type { FurtherWords } from '../words.ts'
 import { verification as texts } from './verification.ts'
 
-/** Words of the pages of verification. Loaded with the first of them. */
+/** Words of the verification pages. Loaded with the first of these pages. */
 export const verification: FurtherWords['verification'] = texts

@@ -1,4 +1,4 @@
-/** How a workbook shows the number of a cell, as far as a message needs it. */
+/** How a workbook shows the number of a cell, limited to formats that messages need. */
 export type CellFormat =
   | { kind: 'general' }
   | { kind: 'date'; hasDay: boolean; hasTime: boolean }
@@ -6,7 +6,7 @@ export type CellFormat =
 
 const general: CellFormat = { kind: 'general' }
 
-/** Formats that every workbook has without naming them. */
+/** Formats that are built into every workbook. */
 const builtIn: Record<number, string> = {
   1: '0',
   2: '0.00',
@@ -32,7 +32,7 @@ const builtIn: Record<number, string> = {
   47: 'mm:ss.0',
 }
 
-/** The formats of cells by the number that a cell names as its style, from the part `styles.xml`. */
+/** The formats of cells by style number, from `styles.xml`. */
 export function readCellFormats(styles: string): CellFormat[] {
   const codes = new Map(Object.entries(builtIn).map(([id, code]) => [Number(id), code]))
   for (const [tag] of styles.matchAll(/<(?:\w+:)?numFmt\b[^>]*>/g)) {
@@ -45,7 +45,7 @@ export function readCellFormats(styles: string): CellFormat[] {
   })
 }
 
-/** The first section counts: the others are for negative numbers, zero and texts. */
+/** Reads the first section of a format. The others are for negative numbers, zero and texts. */
 export function formatOf(code: string): CellFormat {
   const [first = ''] = code
     .replaceAll('&quot;', '"')
@@ -67,14 +67,16 @@ export function formatOf(code: string): CellFormat {
 }
 
 const DAY_MS = 86_400_000
-/** Day 0 of the two calendars of workbooks. The first counts a 29 February 1900, which there was not. */
+/** Day 0 of the two calendars of workbooks. The first calendar counts a 29 February 1900, which did not exist. */
 const EPOCH_1900 = Date.UTC(1899, 11, 30)
 const EPOCH_1904 = Date.UTC(1904, 0, 1)
 const LAST_DAY = 2_958_465 // 31.12.9999
 
-/** A number as the sheet shows it; without grouping, because the sign for it depends on the reader's computer. */
+/**
+ * A number as the sheet shows it. Digits are not grouped, because the group separator depends on the reader's computer.
+ */
 export function shownNumber(written: string, format: CellFormat, is1904: boolean): string {
-  if (format.kind === 'general' && /^\d{1,15}$/.test(written)) return written // most cells, and quickly
+  if (format.kind === 'general' && /^\d{1,15}$/.test(written)) return written // the fast path for most cells
   const value = Number(written)
   if (written.trim() === '' || !Number.isFinite(value)) return written
   if (format.kind === 'date' && value >= 0 && value <= LAST_DAY) return shownDate(value, format, is1904)
@@ -101,7 +103,7 @@ export function shownMoment(iso: string, hasDay: boolean, hasTime: boolean): str
 const DIGITS_KEPT = 15
 const MOST_DECIMALS = 20
 
-/** Never as 7.916E10, and without the last digits of 0.30000000000000004: workbooks keep 15. */
+/** Rounds to 15 digits, as workbooks do: no 0.30000000000000004. Never writes 7.916E10. */
 function plainNumber(value: number, decimals?: number): string {
   const rounded = Number(value.toPrecision(DIGITS_KEPT))
   if (decimals !== undefined) return rounded.toFixed(decimals)

@@ -1,12 +1,12 @@
 import { type Separator, separatorOf } from '../../../../../src/commands/send/csv.ts'
 
-/** How a file of recipients is written. A draft of an earlier version names no sheet: it has the first one. */
+/** The format of a file of recipients. A draft of an earlier version names no sheet and means the first. */
 export type FileForm =
   | { kind: 'csv'; encoding: Encoding; separator: Separator }
   | { kind: 'xlsx'; sheet?: number; sheets?: string[] }
 export type Encoding = 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'Windows-1251'
 
-/** The file cannot be read, and why. */
+/** The file cannot be read; `reason` says why. */
 export class UnreadableFile extends Error {
   readonly reason: 'oldExcel' | 'empty' | 'broken' | 'tooLarge'
   constructor(reason: UnreadableFile['reason'], message = reason as string) {
@@ -17,7 +17,9 @@ export class UnreadableFile extends Error {
 
 const HEAD_BYTES = 64 * 1024
 
-/** Recognises workbooks by their first bytes; else the encoding by a look at all bytes, and the separator. */
+/**
+ * Recognises a workbook by its first bytes. For other files it finds the encoding, from all bytes, and the separator.
+ */
 export async function recogniseForm(file: Blob): Promise<FileForm> {
   const head = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer())
   if (head.length === 0) throw new UnreadableFile('empty')
@@ -35,7 +37,7 @@ function encodingByMark(head: Uint8Array): Encoding | undefined {
   if (beginsWith(head, [0xfe, 0xff])) return 'UTF-16BE'
 }
 
-/** The first letter that tells the encodings apart may stand anywhere. */
+/** Reads the whole file, because the first byte that distinguishes the encodings may be anywhere. */
 async function isUtf8(file: Blob): Promise<boolean> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
@@ -48,7 +50,7 @@ async function isUtf8(file: Blob): Promise<boolean> {
   }
 }
 
-/** A stream as pieces; not every browser can iterate over one. */
+/** The pieces of a stream. Not every browser can iterate over a stream. */
 export async function* piecesOf<T>(stream: ReadableStream<T>): AsyncGenerator<T> {
   const reader = stream.getReader()
   try {

@@ -2,7 +2,7 @@ import { type Row, readRows } from '../../../../../src/commands/send/csv.ts'
 import { type Encoding, type FileForm, piecesOf } from './file-form.ts'
 import { readSheet } from './xlsx.ts'
 
-/** The rows of a file, in pieces: memory does not depend on their number. */
+/** The rows of a file, in pieces, so that memory does not depend on their number. */
 export const rowsOf = (file: Blob, form: FileForm): AsyncIterable<Row> =>
   form.kind === 'xlsx' ? readSheet(file, form.sheet) : readRows(textOf(file, form.encoding), form.separator)
 

@@ -14,8 +14,8 @@ const sheetTags = (workbook: string) =>
   [...workbook.matchAll(/<(?:\w+:)?sheet\b[^>]*>/g)].slice(0, MOST_SHEETS).map(([tag]) => tag)
 
 /**
- * Reads a sheet of a workbook (Office Open XML) as it is unpacked, a piece at a time. Only the table of shared
- * texts stays in memory, as bytes. Dates and numbers come as the sheet shows them.
+ * Reads a sheet of a workbook (Office Open XML) in pieces while it is unpacked. Only the table of shared texts stays in
+ * memory, as bytes. Dates and numbers are written as the sheet shows them.
  */
 export async function* readSheet(file: Blob, place = 0): AsyncGenerator<Row> {
   const entries = await readDirectory(file)
@@ -38,7 +38,7 @@ const END_BYTES = 22
 const LONGEST_COMMENT = 0xffff
 const MOST_ENTRIES = 10_000
 
-/** The directory stands at the end of the file. */
+/** The directory of a zip archive is at the end of the file. */
 async function readDirectory(file: Blob): Promise<Map<string, Entry>> {
   const tail = new DataView(await file.slice(-(END_BYTES + LONGEST_COMMENT)).arrayBuffer())
   let end = tail.byteLength - END_BYTES
@@ -109,7 +109,7 @@ type Handler = { open(name: string, tag: string): void; close(name: string): voi
 /** Longer than any tag or cell of a real sheet. */
 const LONGEST_TOKEN = 1_000_000
 
-/** Reads XML in pieces, as far as workbooks use it: tags and text, no entities of their own. */
+/** Reads the XML of workbooks in pieces: tags and text, without custom entities. */
 function createXmlReader(handler: Handler) {
   let rest = ''
   return (piece: string) => {
@@ -156,7 +156,7 @@ const plainText = (xml: string) =>
 
 const MOST_TEXT_BYTES = 512 * 1024 * 1024
 
-/** Texts by number, as bytes one after the other: strings would take several times as much. */
+/** Texts by number, stored as consecutive bytes. Strings would need several times the memory. */
 class SharedTexts {
   #bytes = new Uint8Array(1 << 16)
   #ends = new Uint32Array(1 << 12)
@@ -268,7 +268,7 @@ function shownCell(type: string, value: string, style: number, { shared, formats
   if (type === 'n') return shownNumber(value, formats[style] ?? { kind: 'general' }, is1904)
   if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE'
   if (type === 'd') return shownMoment(value, true, !/T00:00/.test(value) && value.includes('T'))
-  // A formula without a result, such as #N/A, must reach no telephone: it counts as empty.
+  // A formula error such as #N/A must not be sent, so it counts as empty.
   return type === 'e' ? '' : value
 }
 

@@ -6,16 +6,16 @@ import type { Columns } from './columns.ts'
 import { isHeading } from './columns.ts'
 import { NumberSet } from './number-set.ts'
 
-/** A file of recipients and how to read it. The same reading finds the same recipients in the same order. */
+/** A file of recipients and how to read it. The same `Reading` gives the same recipients in the same order. */
 export type Reading = { file: Blob; form: FileForm; columns: Columns; repeats: Repeats }
 
-/** A number that the file has several times gets one message, or one for each line. */
+/** A repeated number gets one message, or one for each line. */
 export type Repeats = 'once' | 'each'
 
-/** A row that can be sent as far as the page can tell. */
+/** A row that the page finds valid. The server may still refuse it. */
 export type Candidate = { line: number; digits: string; substitutions: Record<string, string> }
 
-/** What is wrong with a row: its number, or a placeholder without a value. */
+/** The mistake of a row: an invalid number, or a placeholder without a value. */
 export type Fault = 'noNumber' | 'notNumber' | 'shortened' | 'length' | 'country' | `{${string}}`
 
 export type Watch = {
@@ -24,7 +24,7 @@ export type Watch = {
   duplicate?(row: Row, digits: string): void
 }
 
-/** The rows with a usable number. */
+/** The rows with a valid number. */
 export async function* candidatesOf(reading: Reading, watch: Watch = {}): AsyncGenerator<Candidate> {
   const { file, form, columns, repeats } = reading
   const seen = new NumberSet()
@@ -67,13 +67,15 @@ function faultOf(written: string): Fault {
 
 const scientific = /^(\d)[.,](\d+)E\+?(\d{1,2})$/i
 
-/** `7.9160000001E+10`, as spreadsheets save long numbers in a CSV file: 79160000001, if no digit was left out. */
+/**
+ * Spreadsheets save long numbers in CSV files as `7.9160000001E+10`. It is read as 79160000001 if no digit is missing.
+ */
 function wholeNumber(written: string): string | undefined {
   const [, first, fraction, exponent] = scientific.exec(written) ?? []
   return fraction?.length === Number(exponent) ? `${first}${fraction}` : undefined
 }
 
-/** The same rule as the server's; which ranges are in use, the server alone knows. */
+/** The same rule as on the server. Only the server knows the assigned ranges. */
 function faultOfDigits(digits: string): Fault | undefined {
   if (isRussian(digits)) return undefined
   if (digits[0] === '7' && digits.length !== 11) return 'length'

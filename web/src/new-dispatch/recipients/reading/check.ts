@@ -16,7 +16,7 @@ const MOST_BAD_LINES = 10_000
 type Trial = Wire<TrialAnswer>
 type Telling = { onProgress(done: number): void; onWaiting(): void }
 
-/** Reads the file to its end and asks the server what its recipients would come to. Nothing is stored. */
+/** Reads the whole file and asks the server for the price and the refused recipients. The server stores nothing. */
 export async function checkRecipients(
   reading: Reading,
   dispatch: DispatchForm,
@@ -40,7 +40,7 @@ export async function checkRecipients(
   return sums.report()
 }
 
-/** The plus says that the number has its country code. */
+/** The plus tells the server that the number has its country code. */
 export const recipientOf = ({ digits, substitutions }: Candidate) => ({ destination: `+${digits}`, substitutions })
 
 class Sums {
@@ -133,7 +133,7 @@ class Sums {
   }
 }
 
-/** What the first step of a cascade says, or the only one. */
+/** The text of the message, or of the first step of a cascade. */
 function firstOf({ text, channelType, cascade }: DispatchForm) {
   const [first] = cascade ?? []
   if (!first) return { text: text ?? '', channelType }

@@ -1,9 +1,9 @@
 import { normaliseNumber } from '../../../../../src/base/phone-number.ts'
 
-/** What the columns of a file are used for: the number, and the placeholders of the text. */
+/** The columns that hold the number and the placeholders of the text. */
 export type Columns = { number: number; placeholders: Record<string, number> }
 
-/** A column and what its first rows have. Without a heading it has no name. */
+/** A column with samples from its first rows. A file without a heading has columns without names. */
 export type Column = { name: string; samples: string[] }
 
 /** A first row without any number is a heading. */
@@ -23,7 +23,7 @@ const sameThings = [
   ['date', 'дата'],
 ]
 
-/** Matches columns by their names; the number also by what the first rows have. */
+/** Matches columns by their names, and the number also by the values of the first rows. */
 export function matchColumns(columns: Column[], placeholders: string[]): Columns {
   return {
     number: numberColumnOf(columns),
@@ -37,7 +37,7 @@ function numberColumnOf(columns: Column[]): number {
   return columns.findIndex(({ samples }) => samples.some(text => normaliseNumber(text.trim()) !== undefined))
 }
 
-/** -1 where no column fits. */
+/** -1 if no column matches. */
 function columnFor(columns: Column[], placeholder: string): number {
   const exact = columns.findIndex(({ name }) => plain(name) === plain(placeholder) && name !== '')
   if (exact >= 0) return exact

@@ -9,7 +9,10 @@ const LOOKED_AT = 20
 const SHOWN_SAMPLES = 2
 const MOST_COLUMNS = 50
 
-/** How the file is written, its columns, and what the first rows have. Of a workbook: its first sheet with recipients. */
+/**
+ * The format of the file, its columns, and samples from the first rows. For a workbook: its first sheet with
+ * recipients.
+ */
 export async function lookAt(file: Blob, sheet?: number): Promise<Look> {
   const form = await recogniseForm(file)
   if (form.kind === 'csv') return lookAtRows(file, form)
@@ -22,7 +25,7 @@ export async function lookAt(file: Blob, sheet?: number): Promise<Look> {
   return lookAtRows(file, { ...form, sheet: places.at(-1) ?? 0, sheets })
 }
 
-/** A sheet without recipients, such as a title page, is passed over. */
+/** Skips sheets without recipients, such as a title page. */
 function isEmpty(error: unknown): undefined {
   if (!(error instanceof UnreadableFile) || error.reason !== 'empty') throw error
 }

@@ -2,14 +2,15 @@ const FIRST_ROOM = 1 << 16
 const GOLDEN = 0x9e3779b1
 
 /**
- * Numbers that were seen, as 64-bit keys in a typed array: 16 bytes a number at most, where a Set of strings takes a
- * hundred. A number has at most 15 digits, so a double holds it exactly. Zero is a free place: no number is zero.
+ * A set of numbers in a typed array of doubles: at most 16 bytes for each number, while a Set of strings takes a
+ * hundred. A number has at most 15 digits, so a double holds it exactly. Zero marks a free slot, because no number is
+ * zero.
  */
 export class NumberSet {
   #places = new Float64Array(FIRST_ROOM)
   #size = 0
 
-  /** Whether the number is new. */
+  /** Adds a number. Returns whether it is new. */
   add(digits: string): boolean {
     if (this.#size * 2 >= this.#places.length) this.#grow()
     const isNew = put(this.#places, Number(digits))

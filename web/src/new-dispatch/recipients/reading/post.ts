@@ -13,7 +13,7 @@ const TIMEOUT_MS = 120_000
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 15_000
 
-/** Posts until there is an answer. Every request can be repeated: it stores nothing, or has an Idempotency-Key. */
+/** Posts a request until the server answers. It may be repeated: it stores nothing, or has an Idempotency-Key. */
 export async function postUntilAnswered<Answer>(
   { api, companyId }: Place,
   path: string,
@@ -39,7 +39,7 @@ const post = (address: string, json: string, key: string | undefined) =>
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
 
-/** Busy, restarting, or the same request is still being worked on. */
+/** The server is busy or restarting, or still processes the same request. */
 const mayPass = (status: number) => status >= 500 || status === 429 || status === 409
 
 async function messageIn(response: Response): Promise<string> {

@@ -2,7 +2,7 @@ import { UnreadableFile } from '../files/file-form.ts'
 import { Refusal } from './post.ts'
 import type { Problem } from './tasks.ts'
 
-/** What ended the task of a worker. */
+/** The error that ended the task of a worker. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Refusal) return { kind: 'server', status: error.status, message: error.message }
   const message = error instanceof Error ? error.message : String(error)

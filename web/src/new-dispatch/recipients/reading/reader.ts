@@ -11,7 +11,7 @@ export class ReadingFailed extends Error {
 
 type Options = { signal?: AbortSignal; onProgress?(done: number): void; onWaiting?(): void }
 
-/** Has a worker do one task. Ended by the signal, the promise stays open. */
+/** Runs one task in a worker. After an abort by the signal the promise never settles. */
 export function runTask<Kind extends Task['kind']>(
   task: Extract<Task, { kind: Kind }>,
   options: Options = {},
@@ -20,7 +20,7 @@ export function runTask<Kind extends Task['kind']>(
   return runWorker(worker, task, options)
 }
 
-/** The same with a worker of another page. */
+/** Runs a task in a worker of another page. */
 export function runWorker<Result>(
   worker: Worker,
   task: object,

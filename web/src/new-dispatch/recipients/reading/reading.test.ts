@@ -38,7 +38,7 @@ describe('a CSV file', () => {
     ])
   })
 
-  test('has a message for each line, if the person wants that, and says how many are repeated', async () => {
+  test('has a message for each line if the person chooses it, and reports the number of repeats', async () => {
     const text = '79160000001,Anna\n79160000001,Oleg\n79160000001,Vera\n'
     const { found, duplicates } = await read(new Blob([text]), 'each')
     expect([found.map(([, name]) => name), duplicates]).toEqual([['Anna', 'Oleg', 'Vera'], 2])
@@ -56,14 +56,14 @@ describe('a CSV file', () => {
     expect((await read(new Blob(['79160000001,Anna\n']))).found).toEqual([['79160000001', 'Anna']])
   })
 
-  test('has the numbers that a spreadsheet wrote with an exponent, unless digits are missing', async () => {
+  test('reads numbers that a spreadsheet wrote with an exponent, unless digits are missing', async () => {
     const text = 'phone;name\n7,9160000001E+10;Anna\n7.9160000002e10;Oleg\n7,916E+10;Vera\n'
     const { found, faults } = await read(new Blob([text]))
     expect(found.map(([digits]) => digits)).toEqual(['79160000001', '79160000002'])
     expect(faults).toEqual(['shortened'])
   })
 
-  test('says what is wrong with each bad line', async () => {
+  test('reports the mistake of each bad line', async () => {
     const lines = ['phone,name', ',Anna', 'olga@mail.example,Olga', '8 916,Anna', '21012345678901,Anna', '79160000001,']
     const { faults, found } = await read(new Blob([lines.join('\n')]))
     expect(faults).toEqual(['noNumber', 'notNumber', 'length', 'country', '{name}'])
@@ -86,7 +86,7 @@ describe('a workbook', () => {
     ])
   })
 
-  test('has several sheets: the first one with recipients is taken, or the one that the person chooses', async () => {
+  test('has several sheets: the first sheet with recipients is read, or the sheet that the person chooses', async () => {
     const file = await aWorkbook([['phone'], [79160000002]], 'inline', undefined, ['Title & date', 'Old'])
     const { form, columns } = await lookAt(file)
     expect(form).toEqual({ kind: 'xlsx', sheet: 2, sheets: ['Title & date', 'Old', 'List'] })
@@ -94,7 +94,7 @@ describe('a workbook', () => {
     await expect(lookAt(file, 1)).rejects.toThrow('empty')
   })
 
-  test('keeps cells in their columns where some are empty, and says the line', async () => {
+  test('keeps cells in their columns if some are empty, and reports the line', async () => {
     const found = []
     for await (const row of rowsOf(await aWorkbook([['a', '', 'c'], [], ['', 'b']], 'inline'), { kind: 'xlsx' }))
       found.push(row)
@@ -167,7 +167,7 @@ describe('a workbook', () => {
   })
 })
 
-test('columns are matched by name in both languages, the number also by its look', () => {
+test('columns are matched by name in both languages, the number also by its values', () => {
   const column = (name: string, ...samples: string[]) => ({ name, samples })
   expect(matchColumns([column('Имя'), column('Телефон'), column('Промокод')], ['name', 'code', 'city'])).toEqual({
     number: 1,
@@ -176,7 +176,7 @@ test('columns are matched by name in both languages, the number also by its look
   expect(matchColumns([column('a', 'Anna'), column('b', '8 916 000-00-01')], []).number).toBe(1)
 })
 
-test('numbers are found again among very many', () => {
+test('the set finds every added number again among very many', () => {
   const numbers = new NumberSet()
   const added = () => Array.from({ length: 200_000 }, (_, i) => numbers.add(String(79160000000 + i * 7)))
   expect(added().every(isNew => isNew)).toBe(true)

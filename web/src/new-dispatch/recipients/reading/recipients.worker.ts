@@ -4,7 +4,7 @@ import { problemOf } from './problem.ts'
 import type { Task, Told } from './tasks.ts'
 import { uploadRecipients } from './upload.ts'
 
-/** Reads files beside the page, so that it stays quick. A worker does one task and is ended by the page. */
+/** Reads files in a worker, so that the page stays responsive. A worker does one task, then the page ends it. */
 
 const tell = (told: Told) => postMessage(told)
 const telling = {

@@ -4,14 +4,14 @@ import type { FileForm } from '../files/file-form.ts'
 import type { Fault, Reading } from './candidates.ts'
 import type { Column } from './columns.ts'
 
-/** What the page asks its worker to do, and what it is told. */
+/** Tasks that the page gives to its worker, and the reports of the worker. */
 
-/** A first look at a file: how it is written, and its columns. */
+/** The result of a first look at a file: its format and its columns. */
 export type Look = { form: FileForm; columns: Column[]; hasHeading: boolean }
 
 export type BrandSum = Wire<TrialAnswer>['byBrand'][number]
 export type BadLines = { fault: Fault | Refused; count: number; example: string; line: number }
-/** What the server refuses: error codes as `reason.7403` names them. */
+/** Error codes of the server. `reason.7403` is the text of 7403. */
 export type Refused = `${number}`
 export type BadLine = { line: number; written: string; fault: Fault | Refused }
 export type Preview = {
@@ -22,7 +22,7 @@ export type Preview = {
   substitutions: Record<string, string>
 }
 
-/** What was read, and what it would come to. */
+/** The result of a check: counts, skipped lines and the price. */
 export type Report = {
   rows: number
   willBeSent: number
@@ -30,22 +30,22 @@ export type Report = {
   duplicates: number
   blacklisted: number
   bad: BadLines[]
-  /** The bad lines themselves; so many at most. */
+  /** The bad lines, up to a maximum. */
   badLines: BadLine[]
   byBrand: BrandSum[]
   /** Recipients whose operator has not approved the name. */
   unregistered: Wire<TrialAnswer>['unregistered']
   /** The sum, with four decimal places. */
   price: string
-  /** What later steps of a cascade add, if every message needs all of them. */
+  /** The price of the later steps of a cascade, if every message needs all of them. */
   laterPrice: string
   trafficType: Wire<TrialAnswer>['trafficType']
   preview: Preview[]
-  /** Recipients that the server refused, a bit each: they are not uploaded. */
+  /** One bit for each recipient. Refused recipients have a 1 and are not uploaded. */
   leftOut: Uint8Array<ArrayBuffer>
 }
 
-/** Where the server's part of the cabinet is, and which company it is asked for. */
+/** The address of the cabinet's API, and the company of the requests. */
 export type Place = { api: string; companyId: number | undefined }
 
 export type Task =
@@ -57,11 +57,11 @@ export type Task =
       leftOut: Uint8Array<ArrayBuffer>
       place: Place
       dispatchId: number
-      /** How many recipients the dispatch will have. */
+      /** The final number of recipients of the dispatch. */
       total: number
-      /** How many it has already. */
+      /** The number of recipients that the dispatch has already. */
       from: number
-      /** Begins the Idempotency-Key of every request. */
+      /** The Idempotency-Key of every request begins with it. */
       key: string
     }
 
@@ -75,7 +75,7 @@ export type Told = ToldOf<Results[Task['kind']]>
 
 export type ToldOf<Result> =
   | { told: 'progress'; done: number }
-  /** No answer; the worker tries again. */
+  /** The server did not answer; the worker tries again. */
   | { told: 'waiting' }
   | { told: 'done'; result: Result }
   | { told: 'failed'; problem: Problem }

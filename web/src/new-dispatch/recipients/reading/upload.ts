@@ -8,8 +8,8 @@ type Upload = Extract<Task, { kind: 'upload' }>
 type Telling = { onProgress(done: number): void; onWaiting(): void }
 
 /**
- * Adds the recipients to the dispatch, after those that it has already. A request says at which place it goes on and has
- * a key of its own, so that no recipient is added twice, however often the upload is begun again.
+ * Adds the missing recipients to the dispatch. Each request names its first position and has its own Idempotency-Key,
+ * so that a repeated upload adds no recipient twice.
  */
 export async function uploadRecipients(task: Upload, { onProgress, onWaiting }: Telling): Promise<number> {
   const { place, dispatchId, key } = task
