@@ -49,7 +49,7 @@ function listIn(value: unknown, names: readonly string[]): string | undefined {
 }
 
 const countIn = (value: unknown) =>
-  Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
 
 export const dayIn = (value: unknown) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined
@@ -104,11 +104,11 @@ export function readTyped(typed: string, now: Date): Pick<MessageSearch, 'q' | '
   const text = typed.trim()
   const dispatch = /^#\s*(\d{1,15})$/.exec(text)?.[1]
   if (dispatch) return { q: undefined, dispatch: Number(dispatch) }
-  const [first, last, ...more] = text.split(/\s+[-–—]\s+|\s*[–—]\s*/)
-  const from = readDay(first!, now)
+  const [first = '', last, ...more] = text.split(/\s+[-–—]\s+|\s*[–—]\s*/)
+  const from = readDay(first, now)
   const to = last === undefined ? from : readDay(last, now)
   if (!from || !to || more.length > 0) return { q: text || undefined }
-  const [begin, end] = [from, to].sort() as [string, string]
+  const [begin, end] = from < to ? [from, to] : [to, from]
   return { q: undefined, from: begin, to: end, period: undefined }
 }
 

@@ -1,12 +1,10 @@
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { ClientChannel } from '../../../src/base/channel-types.ts'
 import type { StepDraft } from '../send/send.ts'
 import type { Repeats } from './recipients/reading/candidates.ts'
 import type { Columns } from './recipients/reading/columns.ts'
 import type { Look, Report } from './recipients/reading/tasks.ts'
 
-export const steps = [1, 2, 3, 4] as const
-export type Step = (typeof steps)[number]
 export const rateTerms = ['second', 'minute', 'hour', 'day'] as const
 
 export type When = {
@@ -77,8 +75,22 @@ export const newDraft = (companyId: number | undefined): Draft => ({
 
 /** The channel, name and text of the draft repeat the first step of the cascade. */
 export const withSteps = (cascade: StepDraft[]): Partial<Draft> => {
-  const { channelType, senderName, text } = cascade[0]!
+  const [first] = cascade
+  if (!first) throw new Error('A cascade has at least one step')
+  const { channelType, senderName, text } = first
   return { cascade, channelType, senderName, text }
+}
+
+/** The file of a draft that has one. */
+export function sourceOf({ source }: Draft): NonNullable<Draft['source']> {
+  if (!source) throw new Error('The draft has no file')
+  return source
+}
+
+/** The state of a draft that is being sent. */
+export function sendingOf({ sending }: Draft): NonNullable<Draft['sending']> {
+  if (!sending) throw new Error('The draft is not being sent')
+  return sending
 }
 
 // The browser's database -----------------------------------------------------------------------------------------------
@@ -143,84 +155,122 @@ export type DraftUse = {
 }
 
 /**
+ * Holds the newest version of a draft and writes it to the browser's database. Changes during a write are written
+ * together afterwards.
+ */
+class DraftSaver {
+  readonly #personId: number
+  #latest: Draft | undefined
+  #saved = Promise.resolve()
+  #isSaveWaiting = false
+
+  constructor(personId: number) {
+    this.#personId = personId
+  }
+
+  get hasDraft() {
+    return this.#latest !== undefined
+  }
+
+  async load(companyId: number | undefined): Promise<Draft> {
+    const kept = await keptDraft(this.#personId).catch(() => undefined)
+    // A draft of an earlier version may lack fields.
+    return { ...newDraft(companyId), ...kept }
+  }
+
+  begin(draft: Draft) {
+    this.#latest = draft
+  }
+
+  change(part: Partial<Draft>): Draft {
+    this.#latest = { ...newDraft(undefined), ...this.#latest, ...part, savedAt: new Date().toISOString() }
+    return this.#latest
+  }
+
+  /** Saves at once, because a reload may follow at any moment. */
+  save(onSaved: () => void): Promise<void> {
+    if (this.#isSaveWaiting) return this.#saved
+    this.#isSaveWaiting = true
+    this.#saved = this.#saved.then(async () => {
+      this.#isSaveWaiting = false
+      if (!this.#latest) return
+      await keepDraft(this.#personId, this.#latest).catch(() => {})
+      onSaved()
+    })
+    return this.#saved
+  }
+
+  /** Removes the stored draft. The page goes on with `next`. */
+  async remove(next: Draft | undefined): Promise<Draft | undefined> {
+    this.#latest = next
+    await this.#saved
+    await forgetDraft(this.#personId).catch(() => {})
+    return this.#latest
+  }
+}
+
+/**
  * The person's draft, undefined until it is read. Without a database in the browser, it exists as long as the page is
  * open.
  */
 export function useDraft(personId: number, companyId: number | undefined): DraftUse | undefined {
   const [draft, setDraft] = useState<Draft>()
-  const latest = useRef<Draft>(undefined)
-  const saved = useRef(Promise.resolve())
-  const isSaveWaiting = useRef(false)
-
-  const { isElsewhere, setIsElsewhere, tellOthers } = useOtherTabs(personId, () => latest.current !== undefined)
-
-  // `companyId` counts only for a new draft. Later the page changes the company in the draft.
-  useEffect(() => {
-    if (isElsewhere) return
-    let isHere = true
-    void keptDraft(personId)
-      .catch(() => undefined)
-      .then(kept => {
-        if (!isHere) return
-        // A draft of an earlier version may lack fields.
-        latest.current = { ...newDraft(companyId), ...kept }
-        setDraft(latest.current)
-      })
-    return () => {
-      isHere = false
-    }
-  }, [personId, isElsewhere])
-
-  /**
-   * Saves at once, because a reload may follow at any moment. Changes during a write are written together afterwards.
-   */
-  const save = useCallback(() => {
-    if (isSaveWaiting.current) return saved.current
-    isSaveWaiting.current = true
-    saved.current = saved.current.then(async () => {
-      isSaveWaiting.current = false
-      if (!latest.current) return
-      await keepDraft(personId, latest.current).catch(() => {})
-      tellOthers()
-    })
-    return saved.current
-  }, [personId, tellOthers])
+  const saver = useMemo(() => new DraftSaver(personId), [personId])
+  const { isElsewhere, setIsElsewhere, tellOthers } = useOtherTabs(personId, () => saver.hasDraft)
+  useLoading(saver, companyId, isElsewhere, setDraft)
 
   const change = useCallback(
     (part: Partial<Draft>) => {
-      latest.current = { ...latest.current!, ...part, savedAt: new Date().toISOString() }
-      setDraft(latest.current)
-      void save()
+      setDraft(saver.change(part))
+      void saver.save(tellOthers)
     },
-    [save],
+    [saver, tellOthers],
   )
   const store = useCallback(
     async (part: Partial<Draft>) => {
       change(part)
-      await save()
+      await saver.save(tellOthers)
     },
-    [change, save],
+    [change, saver, tellOthers],
   )
   const discard = useCallback(async () => {
-    latest.current = newDraft(draft?.companyId)
-    await saved.current
-    await forgetDraft(personId).catch(() => {})
+    const next = await saver.remove(newDraft(draft?.companyId))
     tellOthers()
-    setDraft(latest.current)
-  }, [personId, draft?.companyId, tellOthers])
+    setDraft(next)
+  }, [saver, draft?.companyId, tellOthers])
 
   const forget = useCallback(async () => {
-    latest.current = undefined
-    await saved.current
-    await forgetDraft(personId).catch(() => {})
+    await saver.remove(undefined)
     tellOthers()
-  }, [personId, tellOthers])
+  }, [saver, tellOthers])
 
   const takeOver = () => {
     setDraft(undefined)
     setIsElsewhere(false)
   }
   return draft && { draft, change, store, discard, forget, isElsewhere, takeOver }
+}
+
+/** Reads the draft when the page opens, and again when the person takes it over from another tab. */
+function useLoading(
+  saver: DraftSaver,
+  companyId: number | undefined,
+  isElsewhere: boolean,
+  setDraft: (draft: Draft) => void,
+) {
+  // `companyId` counts only for a new draft. Later the page changes the company in the draft.
+  useEffect(() => {
+    if (isElsewhere) return
+    let isHere = true
+    void saver.load(companyId).then(draft => {
+      if (!isHere) return
+      saver.begin(draft)
+      setDraft(draft)
+    })
+    return () => {
+      isHere = false
+    }
+  }, [saver, isElsewhere])
 }
 
 /** The tabs of a person share one draft. Each tab tells the others when it has stored or removed the draft. */

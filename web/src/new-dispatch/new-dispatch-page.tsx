@@ -14,11 +14,12 @@ import { useWords } from '../words/words.ts'
 import { CheckStep } from './check/check-step.tsx'
 import { Sending } from './check/sending.tsx'
 import { CompanyField } from './company-field.tsx'
-import { type Draft, type DraftUse, type Step, steps, useDraft } from './draft.ts'
+import { type Draft, type DraftUse, useDraft } from './draft.ts'
 import styles from './new-dispatch.module.css'
 import { faultOfText, offerQuery, reportOf, withoutNames } from './offer.ts'
 import { RecipientsStep } from './recipients/recipients-step.tsx'
 import { type StepProps, stepNames, useGoTo } from './step.tsx'
+import { type Step, steps } from './steps.ts'
 import { TextStep } from './text/text-step.tsx'
 import { faultOfWhen, WhenStep } from './when/when-step.tsx'
 
@@ -72,7 +73,8 @@ function Wizard({ use, companyId }: { use: DraftUse; companyId: number | undefin
     draft,
     change: part => use.change(isOther ? { companyId, ...withoutNames(use.draft), ...part } : part),
   }
-  const step = Math.min(wanted, farthest(draft)) as Step
+  const last = farthest(draft)
+  const step = wanted < last ? wanted : last
   return (
     <>
       <Head use={present} />

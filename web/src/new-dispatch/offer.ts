@@ -13,7 +13,7 @@ import type { SendForm } from '../../../src/http/cabinet/messages/send.ts'
 import { ask, type Wire } from '../api.ts'
 import { emptyStep, faultInSteps, type StepDraft, stepsOf } from '../send/send.ts'
 import type { Words } from '../words/words.ts'
-import type { Draft, When } from './draft.ts'
+import { type Draft, sourceOf, type When } from './draft.ts'
 import type { Reading } from './recipients/reading/candidates.ts'
 import type { Preview, Report } from './recipients/reading/tasks.ts'
 import { mostIn, partsIn, placeholdersIn } from './text/message-text.ts'
@@ -116,6 +116,13 @@ export const checkedBy = (draft: Draft) =>
 export const reportOf = (draft: Draft) =>
   draft.checked && draft.checked.of === checkedBy(draft) ? draft.checked.report : undefined
 
+/** The report of a draft whose recipients are checked: step 4 and the price need it. */
+export function checkedReport(draft: Draft): Report {
+  const report = reportOf(draft)
+  if (!report) throw new Error('The recipients of the draft are not checked')
+  return report
+}
+
 /** The choices that determine the numbers of the list, independent of the text. */
 export const readBy = (draft: Draft) =>
   JSON.stringify([draft.companyId, draft.source, draft.columns?.number, draft.repeats])
@@ -141,7 +148,7 @@ export const columnsFor = (draft: Draft) => {
 /** How the file of the draft is read. */
 export const readingOf = (draft: Draft, file: Blob): Reading => ({
   file,
-  form: draft.source!.look.form,
+  form: sourceOf(draft).look.form,
   columns: columnsFor(draft),
   repeats: draft.repeats,
 })
@@ -170,7 +177,7 @@ export const madeBy = (draft: Draft) =>
 
 /** Begins to send. It continues the dispatch of an earlier attempt if no choice has changed since. */
 export function beginSending(draft: Draft): Partial<Draft> {
-  const { price } = reportOf(draft)!
+  const { price } = checkedReport(draft)
   if (draft.made?.of === madeBy(draft)) return { sending: { price, dispatchId: draft.made.dispatchId } }
   return { sending: { price, dispatchId: undefined }, made: undefined, id: crypto.randomUUID() }
 }

@@ -3,9 +3,10 @@ import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Icon } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
-import type { DraftUse, Step } from './draft.ts'
+import type { DraftUse } from './draft.ts'
 import styles from './new-dispatch.module.css'
 import type { Offer } from './offer.ts'
+import { type Step, steps } from './steps.ts'
 
 export type StepProps = { use: DraftUse; offer: Offer }
 
@@ -17,11 +18,12 @@ type FootProps = { step: Step; fault?: string | undefined; sum?: ReactNode; chil
 export function Foot({ step, fault, sum, children }: FootProps) {
   const { say } = useWords()
   const goTo = useGoTo()
-  const next = (step + 1) as Step
+  const before = steps.find(one => one === step - 1)
+  const next = steps.find(one => one === step + 1)
   return (
     <div className={styles.foot}>
-      {step > 1 && (
-        <Button className={styles.back} onClick={() => goTo((step - 1) as Step)}>
+      {before && (
+        <Button className={styles.back} onClick={() => goTo(before)}>
           <Icon name="back" />
           <span>{say('new.back')}</span>
         </Button>
@@ -31,12 +33,13 @@ export function Foot({ step, fault, sum, children }: FootProps) {
           {fault ?? (step < 4 && say('new.nothingSent'))}
         </span>
         {sum && !fault && <span className={`only-narrow ${styles.sum}`}>{sum}</span>}
-        {children ?? (
-          <Button variant="filled" disabled={fault !== undefined} onClick={() => goTo(next)}>
-            <span className="only-wide">{say('new.continueTo', { step: say(stepNames[next]) })}</span>
-            <span className="only-narrow">{say('new.continue')}</span>
-          </Button>
-        )}
+        {children ??
+          (next && (
+            <Button variant="filled" disabled={fault !== undefined} onClick={() => goTo(next)}>
+              <span className="only-wide">{say('new.continueTo', { step: say(stepNames[next]) })}</span>
+              <span className="only-narrow">{say('new.continue')}</span>
+            </Button>
+          ))}
       </div>
     </div>
   )

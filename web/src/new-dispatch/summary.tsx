@@ -5,7 +5,7 @@ import { useWords } from '../words/words.ts'
 import { useAmount, useSign } from './amounts.ts'
 import type { Draft } from './draft.ts'
 import styles from './new-dispatch.module.css'
-import { channelsOf, mostOf, numberOf, type Offer, reportOf, samplesOf, statesOf } from './offer.ts'
+import { channelsOf, checkedReport, mostOf, numberOf, type Offer, reportOf, samplesOf, statesOf } from './offer.ts'
 import { partsIn, rendered } from './text/message-text.ts'
 
 type Props = { draft: Draft; offer: Offer }
@@ -34,7 +34,7 @@ export function TextSummary({ draft, offer }: Props) {
     <Aside draft={draft} title={say('new.summary')}>
       <div className={styles.phone}>
         <div className={styles.phoneWho}>
-          <span className={styles.face}>{(draft.senderName || '?')[0]!.toUpperCase()}</span>
+          <span className={styles.face}>{(draft.senderName || '?').slice(0, 1).toUpperCase()}</span>
           <b>{draft.senderName || '…'}</b>
         </div>
         <p className={styles.phoneDay}>{say('new.phone.message')}</p>
@@ -122,7 +122,7 @@ export function BrandPrices({ draft, offer }: Props) {
   const { number } = useFormats()
   const amount = useAmount()
   const sign = useSign(offer.company.currency)
-  const report = reportOf(draft)!
+  const report = checkedReport(draft)
   return (
     <table className={`${table.table} ${styles.prices}`}>
       <thead>
@@ -158,7 +158,7 @@ export function BrandPrices({ draft, offer }: Props) {
 function TotalPairs({ draft, offer }: Props) {
   const { say } = useWords()
   const { money } = useFormats()
-  const report = reportOf(draft)!
+  const report = checkedReport(draft)
   const { price } = report
   const { currency } = offer.company
   const free = offer.budget?.free

@@ -90,8 +90,8 @@ function SpentFigure({ funds: [first, ...others], at, zone }: OfMoney) {
 }
 
 /** The currency sign follows the last no-break space. Russian also groups digits with such spaces. */
-const joinAmount = ([amount, sign]: string[], piece: string): string[] =>
-  sign === '' ? [amount!, piece] : [amount ? `${amount}\u00a0${sign}` : sign!, piece]
+const joinAmount = ([amount = '', sign = '']: string[], piece: string): string[] =>
+  sign === '' ? [amount, piece] : [amount ? `${amount}\u00a0${sign}` : sign, piece]
 
 type OfWaiting = { oldest: NonNullable<Overview['oldest']>; at: string; zone: string }
 

@@ -22,7 +22,7 @@ export default function HoursChart({ hours, zone }: { hours: Hour[]; zone: strin
   const { say } = useWords()
   const { ref, width, height } = useElementSize()
   const [pointed, setPointed] = useState<number>()
-  const hour = pointed === undefined ? undefined : hours[pointed]
+  const hour = hours[pointed ?? -1]
   const isEmpty = hours.every(hour => totalOf(hour) === 0)
   return (
     <div ref={ref} className={styles.chartBox}>
@@ -31,7 +31,12 @@ export default function HoursChart({ hours, zone }: { hours: Hour[]; zone: strin
       )}
       {isEmpty && <p className={chart.chartEmpty}>{say('overview.chart.empty')}</p>}
       {hour && (
-        <Tip hour={hour} zone={zone} isLast={pointed === hours.length - 1} isLeft={pointed! >= hours.length / 2} />
+        <Tip
+          hour={hour}
+          zone={zone}
+          isLast={pointed === hours.length - 1}
+          isLeft={(pointed ?? 0) >= hours.length / 2}
+        />
       )}
       <VisuallyHidden>
         <HoursTable hours={hours} zone={zone} />
@@ -51,11 +56,8 @@ type BarsProps = {
 
 function Bars({ hours, zone, width, height, pointed, onPoint }: BarsProps) {
   const { say } = useWords()
-  const clock = useClock(zone)
-  const isNarrow = width < 500
   const base = height - EDGE.bottom
   const step = (width - EDGE.left) / hours.length
-  const bar = Math.round(step * 0.66)
   const { top, lines } = scaleOf(Math.max(...hours.map(totalOf)))
   const heightOf = (count: number) => (count / top) * (base - EDGE.top)
   const placeAt = (x: number) =>
@@ -72,41 +74,72 @@ function Bars({ hours, zone, width, height, pointed, onPoint }: BarsProps) {
     >
       <GridLines left={EDGE.left} width={width} lines={lines} yOf={count => base - heightOf(count)} />
       {hours.map((hour, place) => (
-        <g key={hour.hour}>
-          <rect
-            className={pointed === place ? chart.pointed : chart.column}
-            x={EDGE.left + place * step}
-            y={EDGE.top}
-            width={step}
-            height={base - EDGE.top}
-          />
-          {piecesOf(hour, heightOf).map(({ status, y, height }) => (
-            <rect
-              key={status}
-              className={styles[status]}
-              x={EDGE.left + place * step + (step - bar) / 2}
-              y={base - y - height}
-              width={bar}
-              height={height}
-              rx={1}
-            />
-          ))}
-        </g>
+        <HourBar
+          key={hour.hour}
+          hour={hour}
+          x={EDGE.left + place * step}
+          base={base}
+          step={step}
+          isPointed={pointed === place}
+          heightOf={heightOf}
+        />
       ))}
       <path className={chart.base} d={`M${EDGE.left} ${base}.5H${width}`} />
-      {labelsOf(hours, clock, isNarrow ? 6 : 3).map(({ place, text, isDay }) => (
-        <text
-          key={place}
-          className={isDay ? chart.day : undefined}
-          x={EDGE.left + (place + 0.5) * step}
-          y={height - 6}
-          textAnchor={place > hours.length - 2 ? 'end' : 'middle'}
-        >
-          {text}
-        </text>
-      ))}
+      <Labels hours={hours} zone={zone} step={step} y={height - 6} isNarrow={width < 500} />
     </svg>
   )
+}
+
+type HourBarProps = {
+  hour: Hour
+  x: number
+  base: number
+  step: number
+  isPointed: boolean
+  heightOf(count: number): number
+}
+
+function HourBar({ hour, x, base, step, isPointed, heightOf }: HourBarProps) {
+  const width = Math.round(step * 0.66)
+  return (
+    <g>
+      <rect
+        className={isPointed ? chart.pointed : chart.column}
+        x={x}
+        y={EDGE.top}
+        width={step}
+        height={base - EDGE.top}
+      />
+      {piecesOf(hour, heightOf).map(({ status, y, height }) => (
+        <rect
+          key={status}
+          className={styles[status]}
+          x={x + (step - width) / 2}
+          y={base - y - height}
+          width={width}
+          height={height}
+          rx={1}
+        />
+      ))}
+    </g>
+  )
+}
+
+type LabelsProps = { hours: Hour[]; zone: string; step: number; y: number; isNarrow: boolean }
+
+function Labels({ hours, zone, step, y, isNarrow }: LabelsProps) {
+  const clock = useClock(zone)
+  return labelsOf(hours, clock, isNarrow ? 6 : 3).map(({ place, text, isDay }) => (
+    <text
+      key={place}
+      className={isDay ? chart.day : undefined}
+      x={EDGE.left + (place + 0.5) * step}
+      y={y}
+      textAnchor={place > hours.length - 2 ? 'end' : 'middle'}
+    >
+      {text}
+    </text>
+  ))
 }
 
 const totalOf = ({ delivered, onTheWay, failed }: Hour) => delivered + onTheWay + failed

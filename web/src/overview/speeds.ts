@@ -32,7 +32,7 @@ function speedsOf(items: Running[], at: string, samples: Map<number, Sample[]>):
     const now = { atMs, handed: handedOf(dispatch) }
     if (known.at(-1)?.atMs !== atMs) known.push(now)
     samples.set(dispatch.dispatchId, known)
-    const speed = speedBetween(known[0]!, now) ?? averageOf(dispatch, atMs)
+    const speed = speedBetween(known[0] ?? now, now) ?? averageOf(dispatch, atMs)
     if (speed !== undefined) speeds.set(dispatch.dispatchId, speed)
   }
   return speeds

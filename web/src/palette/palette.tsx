@@ -23,9 +23,10 @@ export function Palette({ onClose }: { onClose(): void }) {
   useEffect(() => void (shown && selectFirstOption()), [shown])
 
   const open = (id: string) => {
-    const { go } = groups.flatMap(({ choices }) => choices).find(choice => choice.id === id)!
+    const choice = groups.flatMap(({ choices }) => choices).find(choice => choice.id === id)
+    if (!choice) return
     onClose()
-    void navigate(go as Parameters<typeof navigate>[0])
+    void navigate(choice.go as Parameters<typeof navigate>[0])
   }
   return (
     <Modal
@@ -36,13 +37,9 @@ export function Palette({ onClose }: { onClose(): void }) {
       yOffset="12vh"
       withCloseButton={false}
       title={say('palette.title')}
-      classNames={{ content: styles.content!, header: styles.header!, body: styles.body! }}
+      classNames={styles}
     >
-      <Combobox
-        store={combobox}
-        onOptionSubmit={open}
-        classNames={{ option: styles.option!, groupLabel: styles.heading! }}
-      >
+      <Combobox store={combobox} onOptionSubmit={open} classNames={styles}>
         <Combobox.EventsTarget>
           <input
             // The list would handle the key otherwise.
@@ -57,22 +54,36 @@ export function Palette({ onClose }: { onClose(): void }) {
             onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           />
         </Combobox.EventsTarget>
-        <Combobox.Options className={styles.options} tabIndex={0} aria-label={say('palette.found')}>
-          {groups.map(({ heading, choices }) => (
-            <Combobox.Group key={heading} label={heading}>
-              {choices.map(choice => (
-                <Option key={choice.id} choice={choice} />
-              ))}
-            </Combobox.Group>
-          ))}
-          {groups.length === 0 && <Combobox.Empty>{say(isAsking ? 'app.loading' : 'palette.nothing')}</Combobox.Empty>}
-        </Combobox.Options>
+        <Options groups={groups} isAsking={isAsking} />
       </Combobox>
-      <p className={styles.keys}>
-        <kbd>↑</kbd>
-        <kbd>↓</kbd> {say('palette.choose')} <kbd>↵</kbd> {say('palette.open')} <kbd>Esc</kbd> {say('palette.close')}
-      </p>
+      <Keys />
     </Modal>
+  )
+}
+
+function Options({ groups, isAsking }: ReturnType<typeof useChoices>) {
+  const { say } = useWords()
+  return (
+    <Combobox.Options tabIndex={0} aria-label={say('palette.found')}>
+      {groups.map(({ heading, choices }) => (
+        <Combobox.Group key={heading} label={heading}>
+          {choices.map(choice => (
+            <Option key={choice.id} choice={choice} />
+          ))}
+        </Combobox.Group>
+      ))}
+      {groups.length === 0 && <Combobox.Empty>{say(isAsking ? 'app.loading' : 'palette.nothing')}</Combobox.Empty>}
+    </Combobox.Options>
+  )
+}
+
+function Keys() {
+  const { say } = useWords()
+  return (
+    <p className={styles.keys}>
+      <kbd>↑</kbd>
+      <kbd>↓</kbd> {say('palette.choose')} <kbd>↵</kbd> {say('palette.open')} <kbd>Esc</kbd> {say('palette.close')}
+    </p>
   )
 }
 

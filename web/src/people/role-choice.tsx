@@ -1,4 +1,5 @@
 import { Radio } from '@mantine/core'
+import { choosing } from '../parts/forms/choosing.ts'
 import styles from '../parts/forms/radio-choice.module.css'
 import { useWords } from '../words/words.ts'
 import { type Roles, useKindOfPeople } from './people.ts'
@@ -11,7 +12,7 @@ export function RoleChoice({ roles, value, onChange }: Props) {
   const { say } = useWords()
   const kind = useKindOfPeople()
   return (
-    <Radio.Group label={say('people.role')} value={value} onChange={role => onChange(role as Role)}>
+    <Radio.Group label={say('people.role')} value={value} onChange={choosing(roles, onChange)}>
       {roles.map(role => (
         <Radio
           key={role}

@@ -28,44 +28,13 @@ export function DocumentView({ companyId, documents }: Props) {
         <span className={styles.docName}>{document.filename}</span>
         <span className="note">{say('review.document', { number: place + 1, count: documents.length })}</span>
         <span className={styles.docTools}>
-          {documents.length > 1 && (
-            <>
-              <Tool
-                label={say('review.document.previous')}
-                icon="back"
-                isOff={place === 0}
-                onClick={() => setPlace(place - 1)}
-              />
-              <Tool
-                label={say('review.document.next')}
-                icon="right"
-                isOff={place === documents.length - 1}
-                onClick={() => setPlace(place + 1)}
-              />
-            </>
-          )}
-          <ActionIcon
-            component="a"
-            variant="subtle"
-            color="gray"
-            href={address}
-            target="_blank"
-            rel="noreferrer"
-            aria-label={say('review.document.open')}
-            title={say('review.document.open')}
-          >
-            <Icon name="out" />
-          </ActionIcon>
-          <ActionIcon
-            component="a"
-            variant="subtle"
-            color="gray"
-            href={addressOf(companyId, document, true)}
-            aria-label={say('review.document.download')}
-            title={say('review.document.download')}
-          >
-            <Icon name="download" />
-          </ActionIcon>
+          {documents.length > 1 && <Turning place={place} count={documents.length} onTurn={setPlace} />}
+          <LinkTool label={say('review.document.open')} icon="out" address={address} isNewTab />
+          <LinkTool
+            label={say('review.document.download')}
+            icon="download"
+            address={addressOf(companyId, document, true)}
+          />
         </span>
       </div>
       {document.kind === 'pdf' ? (
@@ -76,6 +45,37 @@ export function DocumentView({ companyId, documents }: Props) {
     </div>
   )
 }
+
+function Turning({ place, count, onTurn }: { place: number; count: number; onTurn(place: number): void }) {
+  const { say } = useWords()
+  return (
+    <>
+      <Tool label={say('review.document.previous')} icon="back" isOff={place === 0} onClick={() => onTurn(place - 1)} />
+      <Tool
+        label={say('review.document.next')}
+        icon="right"
+        isOff={place === count - 1}
+        onClick={() => onTurn(place + 1)}
+      />
+    </>
+  )
+}
+
+type LinkProps = { label: string; icon: 'out' | 'download'; address: string; isNewTab?: boolean }
+
+const LinkTool = ({ label, icon, address, isNewTab = false }: LinkProps) => (
+  <ActionIcon
+    component="a"
+    variant="subtle"
+    color="gray"
+    href={address}
+    {...(isNewTab ? { target: '_blank', rel: 'noreferrer' } : {})}
+    aria-label={label}
+    title={label}
+  >
+    <Icon name={icon} />
+  </ActionIcon>
+)
 
 /**
  * The browser's viewer takes the focus when it has loaded, and the keys of the review stop working. The page takes the

@@ -149,7 +149,7 @@ function Opened({ open, request: { data, error, refetch }, isBusy, onAct }: Open
         {error ? (
           <>
             <ErrorState error={error} onRetry={refetch} />
-            <Button className={styles.first!} onClick={() => onAct('next')}>
+            <Button className={styles.first ?? ''} onClick={() => onAct('next')}>
               {say('review.first')}
             </Button>
           </>

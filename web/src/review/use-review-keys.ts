@@ -1,9 +1,15 @@
 import { useEffect } from 'react'
 
 /** Keys by their position, because a Russian layout has other letters on them. */
-const keys = { KeyA: 'approve', KeyR: 'reject', KeyD: 'deny', KeyJ: 'next', KeyK: 'previous' } as const
+const keys: Record<string, ReviewAct> = {
+  KeyA: 'approve',
+  KeyR: 'reject',
+  KeyD: 'deny',
+  KeyJ: 'next',
+  KeyK: 'previous',
+}
 
-export type ReviewAct = (typeof keys)[keyof typeof keys] | 'help'
+export type ReviewAct = 'approve' | 'reject' | 'deny' | 'next' | 'previous' | 'help'
 
 /**
  * A, R and D decide, J and K move through the queue, ? shows the keys. Not while a person types or a dialog is open.
@@ -12,7 +18,7 @@ export function useReviewKeys(act: (what: ReviewAct) => void) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (isElsewhere(event)) return
-      const what = event.key === '?' ? 'help' : event.shiftKey ? undefined : keys[event.code as keyof typeof keys]
+      const what = event.key === '?' ? 'help' : event.shiftKey ? undefined : keys[event.code]
       if (!what) return
       event.preventDefault()
       act(what)

@@ -49,13 +49,14 @@ function Cost({ steps, price }: { steps: StepDraft[]; price: Price | undefined }
   const { money } = useFormats()
   const { operator, channel } = useTrafficNames()
   const priced = price?.steps.flatMap(step => ('price' in step ? [step] : [])) ?? []
-  if (!price || priced.length === 0) return <p className="note small">{say('send.price.later')}</p>
+  const [first] = priced
+  if (!price || !first) return <p className="note small">{say('send.price.later')}</p>
   const amount = (value: string) => money(numberOf(value), price.currency)
   const sum = priced.reduce((total, step) => total + numberOf(step.price), 0)
   return (
     <Section title={say('send.price')}>
       <Pairs>
-        <Pair name={say('send.operator')}>{operator(priced[0]!.operator)}</Pair>
+        <Pair name={say('send.operator')}>{operator(first.operator)}</Pair>
         {price.steps.map((step, at) => (
           <Pair key={at} name={`${channel(steps[at]?.channelType ?? 'SMS')}`}>
             {'price' in step

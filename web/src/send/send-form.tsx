@@ -2,7 +2,7 @@ import { Button, SegmentedControl, Switch, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { offerQuery } from '../new-dispatch/offer.ts'
+import { type Offer, offerQuery } from '../new-dispatch/offer.ts'
 import columns from '../parts/content/columns.module.css'
 import { Icon } from '../parts/content/icon.tsx'
 import { Section } from '../parts/content/section.tsx'
@@ -31,8 +31,7 @@ import { StepFields } from './step-fields.tsx'
 type Props = { companyId: number; to: string | undefined; onSent(uuid: string): void }
 
 export function SendForm({ companyId, to, onSent }: Props) {
-  const words = useWords()
-  const { say } = words
+  const { say } = useWords()
   const { data: offer, error, refetch } = useQuery(offerQuery(companyId))
   // The page does not ask before leaving, because the draft is still there when the person returns.
   const { draft, change, forget } = useKept(formFor(companyId, to), emptyDraft(to))
@@ -43,81 +42,105 @@ export function SendForm({ companyId, to, onSent }: Props) {
   })
   if (error) return <ErrorState error={error} onRetry={refetch} />
   if (!offer) return <BoneRows rows={5} />
-  const { steps } = draft
   const fault = faultOf(draft)
-  const changeStep = (at: number, part: Partial<StepDraft>) =>
-    change({ steps: steps.map((step, i) => (i === at ? { ...step, ...part } : step)) })
-  const remove = (at: number) => change({ steps: steps.filter((_, i) => i !== at) })
-  const submit = () => fault === undefined && sending.mutate(draft)
   return (
     <form
       className={columns.columns}
       onSubmit={event => {
         event.preventDefault()
-        submit()
+        if (fault === undefined) sending.mutate(draft)
       }}
     >
       <div>
-        <Section title={say('send.to')}>
-          <TextInput
-            className={styles.number}
-            aria-label={say('send.number')}
-            description={say('send.number.help')}
-            inputMode="tel"
-            autoComplete="off"
-            placeholder="+7 916 000-00-01"
-            maxLength={64}
-            value={draft.destination}
-            onChange={({ currentTarget }) => change({ destination: currentTarget.value })}
-          />
-        </Section>
-        {steps.map((step, at) => (
-          <Section
-            key={at}
-            title={steps.length === 1 ? say('send.message') : say('send.step', { number: at + 1 })}
-            end={
-              steps.length > 1 && (
-                <Button variant="subtle" color="gray" size="xs" onClick={() => remove(at)}>
-                  {say('send.step.remove', { number: at + 1 })}
-                </Button>
-              )
-            }
-          >
-            <StepFields
-              step={step}
-              offer={offer}
-              priced={price?.steps[at]}
-              isLast={at === steps.length - 1}
-              onChange={part => changeStep(at, part)}
-            />
-          </Section>
-        ))}
-        {steps.length < MOST_STEPS && (
-          <Button
-            className={styles.add}
-            leftSection={<Icon name="plus" />}
-            onClick={() =>
-              change({ steps: [...steps, emptyStep(steps.at(-1)!.channelType === 'SMS' ? 'VIBER' : 'SMS')] })
-            }
-          >
-            {say('send.step.add')}
-          </Button>
-        )}
+        <Destination value={draft.destination} onChange={destination => change({ destination })} />
+        <Steps draft={draft} offer={offer} price={price} change={change} />
         <Section title={say('send.when')}>
           <When draft={draft} change={change} />
         </Section>
-        <div className={styles.foot}>
-          {(sending.error ?? priceFault) && (
-            <FormProblem>{describeProblem(words, sending.error ?? priceFault)}</FormProblem>
-          )}
-          <Button type="submit" variant="filled" disabled={fault !== undefined} loading={sending.isPending}>
-            {say('send.send')}
-          </Button>
-          {fault && <span className="note">{say(fault)}</span>}
-        </div>
+        <Foot problem={sending.error ?? priceFault} fault={fault} isSending={sending.isPending} />
       </div>
       <Preview draft={draft} price={price} />
     </form>
+  )
+}
+
+function Destination({ value, onChange }: { value: string; onChange(destination: string): void }) {
+  const { say } = useWords()
+  return (
+    <Section title={say('send.to')}>
+      <TextInput
+        className={styles.number}
+        aria-label={say('send.number')}
+        description={say('send.number.help')}
+        inputMode="tel"
+        autoComplete="off"
+        placeholder="+7 916 000-00-01"
+        maxLength={64}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+    </Section>
+  )
+}
+
+type StepsProps = {
+  draft: SendDraft
+  offer: Offer
+  price: ReturnType<typeof usePrice>['price']
+  change(part: Partial<SendDraft>): void
+}
+
+function Steps({ draft: { steps }, offer, price, change }: StepsProps) {
+  const { say } = useWords()
+  const changeStep = (at: number, part: Partial<StepDraft>) =>
+    change({ steps: steps.map((step, i) => (i === at ? { ...step, ...part } : step)) })
+  const remove = (at: number) => change({ steps: steps.filter((_, i) => i !== at) })
+  const add = () => change({ steps: [...steps, emptyStep(steps.at(-1)?.channelType === 'SMS' ? 'VIBER' : 'SMS')] })
+  return (
+    <>
+      {steps.map((step, at) => (
+        <Section
+          key={at}
+          title={steps.length === 1 ? say('send.message') : say('send.step', { number: at + 1 })}
+          end={
+            steps.length > 1 && (
+              <Button variant="subtle" color="gray" size="xs" onClick={() => remove(at)}>
+                {say('send.step.remove', { number: at + 1 })}
+              </Button>
+            )
+          }
+        >
+          <StepFields
+            step={step}
+            offer={offer}
+            priced={price?.steps[at]}
+            isLast={at === steps.length - 1}
+            onChange={part => changeStep(at, part)}
+          />
+        </Section>
+      ))}
+      {steps.length < MOST_STEPS && (
+        <Button className={styles.add} leftSection={<Icon name="plus" />} onClick={add}>
+          {say('send.step.add')}
+        </Button>
+      )}
+    </>
+  )
+}
+
+type FootProps = { problem: unknown; fault: ReturnType<typeof faultOf>; isSending: boolean }
+
+function Foot({ problem, fault, isSending }: FootProps) {
+  const words = useWords()
+  const { say } = words
+  return (
+    <div className={styles.foot}>
+      {problem != null && <FormProblem>{describeProblem(words, problem)}</FormProblem>}
+      <Button type="submit" variant="filled" disabled={fault !== undefined} loading={isSending}>
+        {say('send.send')}
+      </Button>
+      {fault && <span className="note">{say(fault)}</span>}
+    </div>
   )
 }
 

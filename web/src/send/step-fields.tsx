@@ -3,6 +3,7 @@ import { type ClientChannel, channelTypes } from '../../../src/base/channel-type
 import { namesIn, needsApproval, type Offer } from '../new-dispatch/offer.ts'
 import { measure, mostIn } from '../new-dispatch/text/message-text.ts'
 import columns from '../parts/content/columns.module.css'
+import { choosing } from '../parts/forms/choosing.ts'
 import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { useWords } from '../words/words.ts'
 import styles from './send.module.css'
@@ -30,7 +31,7 @@ export function StepFields({ step, offer, priced, channels = channelTypes, isLas
           label={say('send.channel')}
           value={step.channelType}
           data={channels.map(type => ({ value: type, label: channel(type) }))}
-          onChange={({ currentTarget }) => choose(currentTarget.value as ClientChannel)}
+          onChange={({ currentTarget }) => choosing(channels, choose)(currentTarget.value)}
         />
         <SenderField step={step} offer={offer} onChange={onChange} />
       </div>
@@ -120,6 +121,8 @@ function ViberFields({ step: { image, buttonText, buttonUrl }, onChange }: Field
 
 const MOST_MINUTES = 1440
 
+const conditions = ['not_delivered', 'not_read'] as const
+
 function NextStep({ step: { minutes, condition }, onChange }: FieldProps) {
   const { say } = useWords()
   return (
@@ -127,11 +130,8 @@ function NextStep({ step: { minutes, condition }, onChange }: FieldProps) {
       <NativeSelect
         label={say('send.next.condition')}
         value={condition}
-        data={[
-          { value: 'not_delivered', label: say('send.next.not_delivered') },
-          { value: 'not_read', label: say('send.next.not_read') },
-        ]}
-        onChange={({ currentTarget }) => onChange({ condition: currentTarget.value as StepDraft['condition'] })}
+        data={conditions.map(value => ({ value, label: say(`send.next.${value}`) }))}
+        onChange={({ currentTarget }) => choosing(conditions, one => onChange({ condition: one }))(currentTarget.value)}
       />
       <NumberInput
         label={say('send.next.minutes')}

@@ -34,28 +34,12 @@ export function Attachments({ companyId, value, error, onChange }: Props) {
   return (
     <>
       {value.length + uploads.names.length > 0 && (
-        <ul className={styles.files}>
-          {value.map(document => (
-            <li key={document.id}>
-              <a className="link" href={addressOf(companyId, document)} target="_blank" rel="noreferrer">
-                {document.filename}
-              </a>
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                aria-label={say('senders.form.remove', { name: document.filename })}
-                onClick={() => onChange(value.filter(({ id }) => id !== document.id))}
-              >
-                <Icon name="cross" />
-              </ActionIcon>
-            </li>
-          ))}
-          {uploads.names.map(name => (
-            <li key={name} role="status">
-              <span className="note">{say('senders.form.uploading', { name })}</span>
-            </li>
-          ))}
-        </ul>
+        <AttachedFiles
+          companyId={companyId}
+          documents={value}
+          uploading={uploads.names}
+          onRemove={removed => onChange(value.filter(({ id }) => id !== removed.id))}
+        />
       )}
       <FileDrop
         title={say('senders.form.drop')}
@@ -71,29 +55,77 @@ export function Attachments({ companyId, value, error, onChange }: Props) {
         </p>
       )}
       {earlier.length > 0 && (
-        <div className={styles.earlier}>
-          <h3>{say('senders.form.earlier')}</h3>
-          <ul className={styles.files}>
-            {earlier.map(document => (
-              <li key={document.id}>
-                <a className="link" href={addressOf(companyId, document)} target="_blank" rel="noreferrer">
-                  {document.filename}
-                </a>
-                <Button
-                  size="compact-xs"
-                  aria-label={say('senders.form.attachNamed', { name: document.filename })}
-                  onClick={() => onChange([...value, document].slice(0, MOST_DOCUMENTS))}
-                >
-                  {say('senders.form.attach')}
-                </Button>
-              </li>
-            ))}
-          </ul>
-        </div>
+        <EarlierDocuments
+          companyId={companyId}
+          documents={earlier}
+          onAttach={document => onChange([...value, document].slice(0, MOST_DOCUMENTS))}
+        />
       )}
     </>
   )
 }
+
+type ListProps = { companyId: number; documents: StoredDocument[] }
+type AttachedProps = ListProps & { uploading: string[]; onRemove(document: StoredDocument): void }
+
+function AttachedFiles({ companyId, documents, uploading, onRemove }: AttachedProps) {
+  const { say } = useWords()
+  return (
+    <ul className={styles.files}>
+      {documents.map(document => (
+        <li key={document.id}>
+          <DocumentLink companyId={companyId} document={document} />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={say('senders.form.remove', { name: document.filename })}
+            onClick={() => onRemove(document)}
+          >
+            <Icon name="cross" />
+          </ActionIcon>
+        </li>
+      ))}
+      {uploading.map(name => (
+        <li key={name} role="status">
+          <span className="note">{say('senders.form.uploading', { name })}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function EarlierDocuments({
+  companyId,
+  documents,
+  onAttach,
+}: ListProps & { onAttach(document: StoredDocument): void }) {
+  const { say } = useWords()
+  return (
+    <div className={styles.earlier}>
+      <h3>{say('senders.form.earlier')}</h3>
+      <ul className={styles.files}>
+        {documents.map(document => (
+          <li key={document.id}>
+            <DocumentLink companyId={companyId} document={document} />
+            <Button
+              size="compact-xs"
+              aria-label={say('senders.form.attachNamed', { name: document.filename })}
+              onClick={() => onAttach(document)}
+            >
+              {say('senders.form.attach')}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const DocumentLink = ({ companyId, document }: { companyId: number; document: StoredDocument }) => (
+  <a className="link" href={addressOf(companyId, document)} target="_blank" rel="noreferrer">
+    {document.filename}
+  </a>
+)
 
 /** Uploads dropped files one after the other. It skips files that the server would refuse. */
 function useUploads(companyId: number, value: StoredDocument[], onChange: Props['onChange']) {

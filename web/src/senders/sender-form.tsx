@@ -14,6 +14,7 @@ import { useFormats } from '../format.ts'
 import { numberOf } from '../new-dispatch/offer.ts'
 import columns from '../parts/content/columns.module.css'
 import { Section } from '../parts/content/section.tsx'
+import { choosing } from '../parts/forms/choosing.ts'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
 import type { Kept } from '../parts/forms/kept-form.ts'
 import radio from '../parts/forms/radio-choice.module.css'
@@ -78,17 +79,7 @@ export function SenderForm({ companyId, kept, isNew, submit, isBusy, error, onSu
         <UnsavedForm kept={kept} />
         {error != null && <FormProblem>{describeProblem(words, error)}</FormProblem>}
         {isNew && <ChannelField value={draft.channelType} onChange={channelType => change({ channelType })} />}
-        <TextInput
-          label={say('senders.form.name')}
-          description={say(`senders.form.name.${ruleOf(draft.channelType)}`)}
-          inputWrapperOrder={['label', 'input', 'error', 'description']}
-          maxLength={64}
-          autoComplete="off"
-          spellCheck={false}
-          value={draft.senderName}
-          error={shown.senderName && say(shown.senderName)}
-          onChange={({ currentTarget }) => change({ senderName: currentTarget.value })}
-        />
+        <NameField draft={draft} error={shown.senderName && say(shown.senderName)} change={change} />
         <TypeField draft={draft} onChange={commonType => change({ commonType })} />
         {isNew && needsBrands(draft) && (
           <BrandsField
@@ -98,16 +89,7 @@ export function SenderForm({ companyId, kept, isNew, submit, isBusy, error, onSu
             onChange={chosen => change({ brands: chosen })}
           />
         )}
-        <Textarea
-          label={say('senders.form.description')}
-          placeholder={say('senders.form.description.hint')}
-          autosize
-          minRows={2}
-          maxRows={8}
-          maxLength={2000}
-          value={draft.description}
-          onChange={({ currentTarget }) => change({ description: currentTarget.value })}
-        />
+        <DescriptionField value={draft.description} onChange={description => change({ description })} />
       </div>
       <div className={columns.aside}>
         <Section title={say('senders.form.documents')} note={say('senders.form.documents.note')}>
@@ -126,6 +108,41 @@ export function SenderForm({ companyId, kept, isNew, submit, isBusy, error, onSu
         <Button onClick={onCancel}>{say('app.cancel')}</Button>
       </div>
     </form>
+  )
+}
+
+type NameProps = { draft: SenderDraft; error: string | undefined; change: Kept<SenderDraft>['change'] }
+
+function NameField({ draft, error, change }: NameProps) {
+  const { say } = useWords()
+  return (
+    <TextInput
+      label={say('senders.form.name')}
+      description={say(`senders.form.name.${ruleOf(draft.channelType)}`)}
+      inputWrapperOrder={['label', 'input', 'error', 'description']}
+      maxLength={64}
+      autoComplete="off"
+      spellCheck={false}
+      value={draft.senderName}
+      error={error}
+      onChange={({ currentTarget }) => change({ senderName: currentTarget.value })}
+    />
+  )
+}
+
+function DescriptionField({ value, onChange }: { value: string; onChange(description: string): void }) {
+  const { say } = useWords()
+  return (
+    <Textarea
+      label={say('senders.form.description')}
+      placeholder={say('senders.form.description.hint')}
+      autosize
+      minRows={2}
+      maxRows={8}
+      maxLength={2000}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
   )
 }
 
@@ -177,7 +194,7 @@ function ChannelField({ value, onChange }: { value: ClientChannel; onChange(chan
     <NativeSelect
       label={say('senders.form.channel')}
       value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value as ClientChannel)}
+      onChange={({ currentTarget }) => choosing(channels, onChange)(currentTarget.value)}
       data={channels.map(one => ({ value: one, label: channel(one) }))}
     />
   )
@@ -186,11 +203,7 @@ function ChannelField({ value, onChange }: { value: ClientChannel; onChange(chan
 function TypeField({ draft, onChange }: { draft: SenderDraft; onChange(type: CommonType): void }) {
   const { say } = useWords()
   return (
-    <Radio.Group
-      label={say('senders.form.type')}
-      value={draft.commonType}
-      onChange={type => onChange(type as CommonType)}
-    >
+    <Radio.Group label={say('senders.form.type')} value={draft.commonType} onChange={choosing(commonTypes, onChange)}>
       {[...commonTypes].sort(byUse).map(type => (
         <Radio
           key={type}

@@ -55,7 +55,6 @@ function useChoose() {
 function Switcher() {
   const { say } = useWords()
   const { company: chosenId } = useSearch({ from: '/shell' })
-  const mayMake = useMe().rights.includes('companies.change')
   const goTo = useChoose()
   const [search, setSearch] = useState('')
   const [asked] = useDebouncedValue(search.trim(), 150)
@@ -97,28 +96,38 @@ function Switcher() {
           aria-label={say('company.find')}
           leftSection={<Icon name="search" />}
         />
-        <Combobox.Options aria-label={say('company.chooseOne')}>
-          {asked === '' && (
-            <Combobox.Option value={ALL} active={chosenId === undefined}>
-              <Icon name="users" />
-              <span className={styles.name}>{say('company.all')}</span>
-              <span className={styles.end}>{chosenId === undefined ? <Icon name="check" /> : found.data?.total}</span>
-            </Combobox.Option>
-          )}
-          {found.data?.items.map(company => (
-            <CompanyOption key={company.companyId} company={company} isChosen={company.companyId === chosenId} />
-          ))}
-          {found.data?.items.length === 0 && <Combobox.Empty>{say('company.none')}</Combobox.Empty>}
-          {mayMake && asked === '' && (
-            <Combobox.Option value={NEW} className={styles.make}>
-              <Icon name="plus" />
-              <span className={styles.name}>{say('company.new')}</span>
-            </Combobox.Option>
-          )}
-        </Combobox.Options>
+        <CompanyOptions answer={found.data} chosenId={chosenId} isSearch={asked !== ''} />
         <More answer={found.data} />
       </Combobox.Dropdown>
     </Combobox>
+  )
+}
+
+type OptionsProps = { answer: CompaniesAnswer | undefined; chosenId: number | undefined; isSearch: boolean }
+
+function CompanyOptions({ answer, chosenId, isSearch }: OptionsProps) {
+  const { say } = useWords()
+  const mayMake = useMe().rights.includes('companies.change')
+  return (
+    <Combobox.Options aria-label={say('company.chooseOne')}>
+      {!isSearch && (
+        <Combobox.Option value={ALL} active={chosenId === undefined}>
+          <Icon name="users" />
+          <span className={styles.name}>{say('company.all')}</span>
+          <span className={styles.end}>{chosenId === undefined ? <Icon name="check" /> : answer?.total}</span>
+        </Combobox.Option>
+      )}
+      {answer?.items.map(company => (
+        <CompanyOption key={company.companyId} company={company} isChosen={company.companyId === chosenId} />
+      ))}
+      {answer?.items.length === 0 && <Combobox.Empty>{say('company.none')}</Combobox.Empty>}
+      {mayMake && !isSearch && (
+        <Combobox.Option value={NEW} className={styles.make}>
+          <Icon name="plus" />
+          <span className={styles.name}>{say('company.new')}</span>
+        </Combobox.Option>
+      )}
+    </Combobox.Options>
   )
 }
 
@@ -149,7 +158,7 @@ function SheetSwitcher() {
         size="80%"
         title={say('company.chooseOne')}
         closeButtonProps={{ 'aria-label': say('app.close') }}
-        classNames={{ content: styles.sheet!, body: styles.sheetBody! }}
+        classNames={styles}
       >
         <SheetCompanies chosenId={chosenId} onChosen={() => setIsOpen(false)} />
       </Drawer>

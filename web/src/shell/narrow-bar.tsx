@@ -46,7 +46,7 @@ export function NarrowBar({ groups }: { groups: NavigationGroup[] }) {
         size="auto"
         title={say('nav.morePages')}
         closeButtonProps={{ 'aria-label': say('app.close') }}
-        classNames={{ content: styles.sheet!, body: styles.sheetBody! }}
+        classNames={styles}
       >
         {rest.map(({ heading, pages }) => (
           <Fragment key={heading ?? ''}>

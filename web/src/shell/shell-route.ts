@@ -12,7 +12,7 @@ export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
   validateSearch: (search: Record<string, unknown>): { company?: number | undefined } => ({
-    company: Number.isSafeInteger(search.company) ? (search.company as number) : undefined,
+    company: typeof search.company === 'number' && Number.isSafeInteger(search.company) ? search.company : undefined,
   }),
   search: { middlewares: [retainSearchParams(['company'])] },
   beforeLoad: async ({ location }) => ({ me: await requireMe(location.href) }),

@@ -4,6 +4,7 @@ import { type FormEvent, useRef, useState } from 'react'
 import { type ClientChannel, type TrafficType, trafficTypes } from '../../../src/base/channel-types.ts'
 import { MOST_PATTERN_CHARACTERS } from '../../../src/domain/templates/pattern.ts'
 import columns from '../parts/content/columns.module.css'
+import { choosing } from '../parts/forms/choosing.ts'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
 import type { Kept } from '../parts/forms/kept-form.ts'
 import radio from '../parts/forms/radio-choice.module.css'
@@ -49,7 +50,6 @@ type Props = {
 export function TemplateForm({ companyId, kept, isNew, submit, isBusy, error, onSubmit, onCancel }: Props) {
   const words = useWords()
   const { say } = words
-  const { channel } = useTrafficNames()
   const { draft, change } = kept
   const [isTried, setIsTried] = useState(false)
   const fault = faultOf(draft)
@@ -64,13 +64,9 @@ export function TemplateForm({ companyId, kept, isNew, submit, isBusy, error, on
         <UnsavedForm kept={kept} />
         {error != null && <FormProblem>{describeProblem(words, error)}</FormProblem>}
         {isNew && (
-          <NativeSelect
-            label={say('senders.form.channel')}
+          <ChannelField
             value={draft.channelType}
-            onChange={({ currentTarget }) =>
-              change({ channelType: currentTarget.value as ClientChannel, senderId: null, content: null })
-            }
-            data={channels.map(one => ({ value: one, label: channel(one) }))}
+            onChange={channelType => change({ channelType, senderId: null, content: null })}
           />
         )}
         <PatternField
@@ -78,22 +74,7 @@ export function TemplateForm({ companyId, kept, isNew, submit, isBusy, error, on
           error={isTried && fault ? say(fault) : undefined}
           onChange={pattern => change({ pattern })}
         />
-        <Radio.Group
-          label={say('templates.type')}
-          value={draft.templateType}
-          onChange={type => change({ templateType: type as TrafficType })}
-        >
-          {trafficTypes.map(type => (
-            <Radio
-              key={type}
-              size="xs"
-              value={type}
-              label={say(`templates.type.${type}`)}
-              description={say(`templates.type.${type}.text`)}
-              classNames={radio}
-            />
-          ))}
-        </Radio.Group>
+        <TypeField value={draft.templateType} onChange={templateType => change({ templateType })} />
         <SenderField companyId={companyId} draft={draft} onChange={senderId => change({ senderId })} />
         {draft.channelType === 'WHATSAPP' && (
           <ContentField value={draft.content} onChange={content => change({ content })} />
@@ -117,6 +98,39 @@ function faultOf({ pattern }: TemplateDraft) {
   if (!isPattern(pattern)) return 'templates.form.badPlace'
 }
 
+type ChannelProps = { value: ClientChannel; onChange(channelType: ClientChannel): void }
+
+function ChannelField({ value, onChange }: ChannelProps) {
+  const { say } = useWords()
+  const { channel } = useTrafficNames()
+  return (
+    <NativeSelect
+      label={say('senders.form.channel')}
+      value={value}
+      onChange={({ currentTarget }) => choosing(channels, onChange)(currentTarget.value)}
+      data={channels.map(one => ({ value: one, label: channel(one) }))}
+    />
+  )
+}
+
+function TypeField({ value, onChange }: { value: TrafficType; onChange(templateType: TrafficType): void }) {
+  const { say } = useWords()
+  return (
+    <Radio.Group label={say('templates.type')} value={value} onChange={choosing(trafficTypes, onChange)}>
+      {trafficTypes.map(type => (
+        <Radio
+          key={type}
+          size="xs"
+          value={type}
+          label={say(`templates.type.${type}`)}
+          description={say(`templates.type.${type}.text`)}
+          classNames={radio}
+        />
+      ))}
+    </Radio.Group>
+  )
+}
+
 const places = [
   ['%w', 'templates.place.word'],
   ['%w{1,5}', 'templates.place.words'],
@@ -131,9 +145,10 @@ function PatternField({ value, error, onChange }: PatternProps) {
   const { say } = useWords()
   const area = useRef<HTMLTextAreaElement>(null)
   const put = (place: string) => {
-    const { selectionStart: from, selectionEnd: to } = area.current!
+    if (!area.current) return
+    const { selectionStart: from, selectionEnd: to } = area.current
     onChange(`${value.slice(0, from)}${place}${value.slice(to)}`)
-    area.current!.focus()
+    area.current.focus()
   }
   return (
     <>

@@ -15,7 +15,7 @@ export function decimal(locale: string, options: Intl.NumberFormatOptions, value
   const exact = /^(\d+)(?:\.(\d+))?$/.exec(String(Math.abs(value)))
   if (!mark || !isPlain(options) || !exact) return undefined
   const { minimumFractionDigits: least = 0, maximumFractionDigits: most = Math.max(least, USUAL_MOST) } = options
-  const [whole, fraction] = rounded(exact[1]!, exact[2] ?? '', most)
+  const [whole, fraction] = rounded(exact[1] ?? '0', exact[2] ?? '', most)
   const kept = fraction.slice(0, least) + fraction.slice(least).replace(/0+$/, '')
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, mark.group)
   return (isBelowZero(value) ? '-' : '') + grouped + (kept && mark.point + kept)

@@ -25,7 +25,7 @@ export const signOfCurrency = (locale: string, currency: string) =>
 const signByBrowser = (locale: string, currency: string) =>
   numbers(locale, { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
     .formatToParts(0)
-    .find(({ type }) => type === 'currency')!.value
+    .find(({ type }) => type === 'currency')?.value ?? currency
 
 /** The time zone of this device. The pages show times in it. */
 export const zoneOfReader = () => dates('en', {}).resolvedOptions().timeZone

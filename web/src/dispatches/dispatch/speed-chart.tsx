@@ -53,10 +53,10 @@ function Line({ points, label, width, isLive }: { points: Point[]; label: string
       <path className={styles.area} d={`M${x(0)} ${BASE}L${line} ${x(last)} ${BASE}z`} />
       <path className={styles.line} d={`M${line}`} />
       <path className={chart.base} d={`M${EDGE.left} ${BASE}.5H${width}`} />
-      {isLive && <circle className={styles.dot} cx={x(last)} cy={y(points[last]!.speed)} r={4} />}
+      {isLive && <circle className={styles.dot} cx={x(last)} cy={y(points[last]?.speed ?? 0)} r={4} />}
       {labelsOf(last, width < 500 ? 2 : 4).map((place, i, all) => (
         <text key={place} x={x(place)} y={HEIGHT - 6} textAnchor={i === 0 ? 'start' : anchorOf(i, all.length)}>
-          {timeOf(points[place]!)}
+          {timeOf(points[place])}
         </text>
       ))}
     </svg>
@@ -77,9 +77,10 @@ const SHORT_MS = 600_000
 function useTimes(points: Point[]) {
   const { clock } = useFigures()
   const { moment, time } = useFormats()
-  const lasts = points.at(-1)!.at.getTime() - points[0]!.at.getTime()
+  const [first, last] = [points[0], points.at(-1)]
+  const lasts = first && last ? last.at.getTime() - first.at.getTime() : 0
   const format = lasts > DAY_MS ? moment : lasts < SHORT_MS ? time : clock
-  return ({ at }: Point) => format(at)
+  return (point: Point | undefined) => (point ? format(point.at) : '')
 }
 
 function PaceTable({ points, label }: { points: Point[]; label: string }) {

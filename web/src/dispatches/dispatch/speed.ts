@@ -22,7 +22,7 @@ export function useSpeed(dispatch: Whole): Speed {
       samples.push(now)
       if (samples.length > WINDOW_SECONDS + 1) samples.shift()
       const [first] = samples
-      if (samples.length > 2) setSpeed((now.handed - first!.handed) / ((now.at - first!.at) / 1000))
+      if (first && samples.length > 2) setSpeed((now.handed - first.handed) / ((now.at - first.at) / 1000))
     }
     measure()
     const timer = setInterval(measure, 1000)
@@ -52,7 +52,7 @@ export function usePace(breakdown: Breakdown | undefined, dispatch: Whole): Pace
   const now = Date.now() - clockAhead
   for (const { at, messages } of isRunning ? [...seen, { at: now, messages: 0 }] : seen) {
     while (counts.length <= placeOf(at)) counts.push(0)
-    counts[placeOf(at)]! += messages
+    counts[placeOf(at)] = (counts[placeOf(at)] ?? 0) + messages
   }
   const until = new Date(isRunning ? now : (seen.at(-1)?.at ?? counted.until))
   return pointsOf(mergeSlices({ from, until, seconds: counted.seconds, counts }, MOST_POINTS))

@@ -24,7 +24,7 @@ export function StatusTabs({ search, counts }: { search: ListSearch; counts: Cou
     <Link
       key={name}
       to="/dispatches"
-      search={{ ...search, ...firstPage, status } as never}
+      search={{ ...search, ...firstPage, status }}
       aria-current={search.status === status ? 'page' : undefined}
       activeProps={{}}
     >
@@ -44,14 +44,14 @@ export function DispatchFilters({ search }: { search: ListSearch }) {
   const { channel } = useTrafficNames()
   const navigate = useNavigate()
   const show = (change: ListSearch) =>
-    void navigate({ to: '/dispatches', search: { ...search, ...firstPage, ...change } as never, replace: true })
+    void navigate({ to: '/dispatches', search: { ...search, ...firstPage, ...change }, replace: true })
   return (
     <search className={styles.filters}>
       <SearchBox value={search.search ?? ''} onChange={text => show({ search: text || undefined })} />
       <NativeSelect
         aria-label={say('dispatches.channel')}
         value={search.channel ?? ''}
-        onChange={({ currentTarget }) => show({ channel: (currentTarget.value || undefined) as ListSearch['channel'] })}
+        onChange={({ currentTarget: { value } }) => show({ channel: channelTypes.find(one => one === value) })}
         data={[
           { value: '', label: say('dispatches.anyChannel') },
           ...channelTypes.map(value => ({ value, label: channel(value) })),
@@ -60,7 +60,7 @@ export function DispatchFilters({ search }: { search: ListSearch }) {
       <NativeSelect
         aria-label={say('dispatches.period')}
         value={search.period ?? ''}
-        onChange={({ currentTarget }) => show({ period: (currentTarget.value || undefined) as ListSearch['period'] })}
+        onChange={({ currentTarget: { value } }) => show({ period: periods.find(one => one === value) })}
         data={[
           { value: '', label: say('dispatches.period.any') },
           ...periods.map(value => ({ value, label: say(`dispatches.period.${value}`) })),

@@ -81,18 +81,23 @@ type PagesProps = { search: ListSearch; items: { dispatchId: number }[]; hasNewe
 function Pages({ search, items, hasNewer, hasOlder }: PagesProps) {
   const { say } = useWords()
   if (!hasNewer && !hasOlder) return null
-  const [first, last] = [items[0]!.dispatchId, items.at(-1)!.dispatchId]
-  const newer = { ...search, newerThan: first, olderThan: undefined }
-  const older = { ...search, olderThan: last, newerThan: undefined }
+  const newer = { ...search, newerThan: items[0]?.dispatchId, olderThan: undefined }
+  const older = { ...search, olderThan: items.at(-1)?.dispatchId, newerThan: undefined }
   return (
     <nav className={styles.pages} aria-label={say('app.pages')}>
       {hasNewer && (
-        <Button component={Link} to="/dispatches" search={newer as never} leftSection={<Icon name="back" />}>
+        <Button
+          renderRoot={props => <Link {...props} to="/dispatches" search={newer} />}
+          leftSection={<Icon name="back" />}
+        >
           {say('dispatches.newer')}
         </Button>
       )}
       {hasOlder && (
-        <Button component={Link} to="/dispatches" search={older as never} rightSection={<Icon name="right" />}>
+        <Button
+          renderRoot={props => <Link {...props} to="/dispatches" search={older} />}
+          rightSection={<Icon name="right" />}
+        >
           {say('dispatches.older')}
         </Button>
       )}
@@ -109,7 +114,7 @@ function Nothing({ search }: { search: ListSearch }) {
   if (!isFiltered(search)) return <Blank drawing="bird" title={say('dispatches.empty.title')} text={text} />
   return (
     <Blank drawing="lost" title={say('dispatches.nothing.title')} text={say('dispatches.nothing.text')}>
-      <Button component={Link} to="/dispatches" search={{} as never}>
+      <Button renderRoot={props => <Link {...props} to="/dispatches" search={{}} />}>
         {say('dispatches.nothing.reset')}
       </Button>
     </Blank>

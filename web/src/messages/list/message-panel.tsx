@@ -36,7 +36,7 @@ export function MessagePanel({ uuid, onStep, onClose }: Props) {
 
 function Content({ life }: { life: Life }) {
   const { say } = useWords()
-  const step = life.steps.find(({ uuid }) => uuid === life.uuid)!
+  const step = life.steps.find(({ uuid }) => uuid === life.uuid)
   return (
     <>
       <p>
@@ -44,7 +44,7 @@ function Content({ life }: { life: Life }) {
       </p>
       <WhatItMeans errorCode={life.errorCode} />
       <Bubble text={life.text} />
-      <LifeLine life={life} step={step} isBrief />
+      {step && <LifeLine life={life} step={step} isBrief />}
       <Details life={life} isBrief />
       <div className={styles.whole}>
         <Button

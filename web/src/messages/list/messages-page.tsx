@@ -102,7 +102,7 @@ function Results({ search, query, onChange }: ResultsProps) {
   const isWide = useMediaQuery(WIDE, window.matchMedia(WIDE).matches) ?? false
   const company = useChosenCompany()
   const showsCompany = useMe().kind !== 'COMPANY' && company === undefined
-  const pages = query.data!.pages
+  const pages = query.data?.pages ?? []
   const items = pages.flatMap(page => page.items)
   const openUuid = isWide ? search.open : undefined
   const open = (uuid: string | undefined) => {
@@ -114,12 +114,14 @@ function Results({ search, query, onChange }: ResultsProps) {
     openUuid,
     open,
   )
-  if (items.length === 0) return <Nothing search={search} page={pages.at(-1)!} query={query} onChange={onChange} />
+  const last = pages.at(-1)
+  if (!last) return null
+  if (items.length === 0) return <Nothing search={search} page={last} query={query} onChange={onChange} />
   return (
     <div className={`${styles.split} ${openUuid ? styles.withPanel : ''} ${query.isPlaceholderData ? styles.old : ''}`}>
       <div>
         <MessageList items={items} openUuid={openUuid} showsCompany={showsCompany} onOpen={open} />
-        <Foot pages={pages} query={query} search={search} />
+        <Foot count={items.length} last={last} query={query} search={search} />
       </div>
       {openUuid && <MessagePanel uuid={openUuid} onStep={step} onClose={() => open(undefined)} />}
     </div>
@@ -127,10 +129,8 @@ function Results({ search, query, onChange }: ResultsProps) {
 }
 
 /** The number of found messages, the search, and advice to find more. */
-function Foot({ pages, query, search }: { pages: Page[] } & Pick<ResultsProps, 'query' | 'search'>) {
+function Foot({ count, last, query, search }: { count: number; last: Page } & Pick<ResultsProps, 'query' | 'search'>) {
   const { say } = useWords()
-  const last = pages.at(-1)!
-  const count = pages.reduce((sum, { items }) => sum + items.length, 0)
   const hasMore = last.older !== null
   return (
     <div className={styles.foot}>

@@ -26,7 +26,7 @@ export function useSavedSearches() {
 /** An older version of the page may have stored another format. */
 function readSaved(text: string | null): SavedSearch[] {
   try {
-    const saved = JSON.parse(text ?? '[]') as { name: unknown; search: unknown }[]
+    const saved: { name: unknown; search: unknown }[] = JSON.parse(text ?? '[]')
     return saved
       .map(({ name, search }) => ({ name: String(name), search: readSearch(Object(search)) }))
       .slice(0, MOST_SAVED)

@@ -65,7 +65,7 @@ function WholeLife({ life }: { life: Life }) {
             ))}
             {life.trafficType === 'AUTHORIZE' && <p className="note small">{say('message.masked')}</p>}
           </section>
-          {life.steps[0]!.money && (
+          {life.steps[0]?.money && (
             <section>
               <h2>{say('message.money')}</h2>
               <MoneyOfMessage life={life} />

@@ -11,18 +11,18 @@ import { daysIn, hoursIn, termNames } from '../../parts/names/week-hours.ts'
 import { describeProblem } from '../../problems.ts'
 import { dateFormat } from '../../words/intl.ts'
 import { useWords } from '../../words/words.ts'
-import type { Step } from '../draft.ts'
 import { EndEstimate } from '../estimate.tsx'
 import styles from '../new-dispatch.module.css'
-import { beginSending, channelsOf, mostOf, numberOf, placeOf, reportOf, stepsFor } from '../offer.ts'
+import { beginSending, channelsOf, checkedReport, mostOf, numberOf, placeOf, stepsFor } from '../offer.ts'
 import { Foot, type StepProps, useGoTo } from '../step.tsx'
+import type { Step } from '../steps.ts'
 import { BrandPrices } from '../summary.tsx'
 
 /** Step 4: a description of the dispatch in words, warnings, the price, a test message, and the button that sends. */
 export function CheckStep({ use, offer }: StepProps) {
   const { say } = useWords()
   const { money } = useFormats()
-  const report = reportOf(use.draft)!
+  const report = checkedReport(use.draft)
   const { currency } = offer.company
   const price = money(mostOf(report), currency)
   const isTooDear = lacksFunds(use.draft, offer)
@@ -57,13 +57,13 @@ export function CheckStep({ use, offer }: StepProps) {
 }
 
 const lacksFunds = (draft: StepProps['use']['draft'], { budget }: StepProps['offer']) =>
-  budget?.free != null && numberOf(budget.free) < numberOf(reportOf(draft)!.price)
+  budget?.free != null && numberOf(budget.free) < numberOf(checkedReport(draft).price)
 
 function WhatHappens({ use: { draft }, offer }: StepProps) {
   const words = useWords()
   const { say } = words
   const { money, moment } = useFormats()
-  const report = reportOf(draft)!
+  const report = checkedReport(draft)
   const { when } = draft
   const leftOut = report.rows - report.willBeSent
   const clock = say(when.useLocalTime ? 'new.when.theirs' : 'new.when.moscow')
@@ -131,15 +131,16 @@ const moscowHour = () => Number(dateFormat('en-GB', { hour: '2-digit', timeZone:
 function Warnings({ use: { draft }, offer }: StepProps) {
   const { say } = useWords()
   const { money } = useFormats()
-  const report = reportOf(draft)!
+  const report = checkedReport(draft)
   const { currency } = offer.company
+  const isTooDear = lacksFunds(draft, offer)
   const hour = moscowHour()
   const isNight = draft.when.startAt === '' && draft.when.hours.includes(hour) && (hour < MORNING || hour >= EVENING)
   const warnings = [
-    lacksFunds(draft, offer) && {
+    isTooDear && {
       title: say('new.check.noFunds'),
       text: say('new.check.noFundsText', {
-        free: money(numberOf(offer.budget!.free!), currency),
+        free: money(numberOf(offer.budget?.free ?? '0'), currency),
         price: money(numberOf(report.price), currency),
       }),
     },
@@ -174,7 +175,7 @@ function Budget({ use: { draft }, offer }: StepProps) {
   const { money } = useFormats()
   const { budget, company } = offer
   if (!budget) return null
-  const price = numberOf(reportOf(draft)!.price)
+  const price = numberOf(checkedReport(draft).price)
   const show = (value: number) => money(value, company.currency)
   return (
     <section aria-label={say('new.check.budget')}>
@@ -208,11 +209,12 @@ function TestMessage({ use: { draft } }: StepProps) {
   const words = useWords()
   const { say } = words
   const [destination, setDestination] = useState('')
-  const first = reportOf(draft)!.preview[0]!
   const test = useMutation({
     mutationFn: (form: SendForm) =>
       ask<SendAnswer>('POST', `/send${placeOf(draft.companyId)}`, form, crypto.randomUUID()),
   })
+  const [first] = checkedReport(draft).preview
+  if (!first) return null
   const steps = stepsFor(draft, first)
   const send = () => test.mutate({ destination: destination.trim(), steps, shortUrl: draft.shortUrl })
   return (

@@ -10,7 +10,7 @@ import { PageHead } from '../../parts/pages/page-head.tsx'
 import { keyOf } from '../../problems.ts'
 import { useMe } from '../../session.ts'
 import { useWords } from '../../words/words.ts'
-import { type Draft, type DraftUse, keptFile } from '../draft.ts'
+import { type Draft, type DraftUse, keptFile, sendingOf } from '../draft.ts'
 import styles from '../new-dispatch.module.css'
 import { formOf, madeBy, numberOf, placeOf, readingOf } from '../offer.ts'
 import { postUntilAnswered } from '../recipients/reading/post.ts'
@@ -64,7 +64,7 @@ export function Sending({ use }: { use: DraftUse }) {
 function useGoBack({ draft, store }: DraftUse) {
   const goTo = useGoTo()
   return async () => {
-    const { dispatchId } = draft.sending!
+    const { dispatchId } = sendingOf(draft)
     await store({ sending: undefined, made: dispatchId === undefined ? undefined : { dispatchId, of: madeBy(draft) } })
     goTo(4)
   }
@@ -107,12 +107,12 @@ function useSending({ draft, store, forget }: DraftUse) {
     }
     run().catch(error => {
       if (isHere())
-        void latest.current.store({ sending: { ...latest.current.draft.sending!, problem: problemIn(error) } })
+        void latest.current.store({ sending: { ...sendingOf(latest.current.draft), problem: problemIn(error) } })
     })
     return () => abort.abort()
   }, [price, problem, personId, client])
 
-  const sendFor = (now: string) => void store({ sending: { ...draft.sending!, price: now } })
+  const sendFor = (now: string) => void store({ sending: { ...sendingOf(draft), price: now } })
   return { state, sendFor }
 }
 
@@ -230,7 +230,7 @@ function PriceChanged({ use, now, currency, sendFor, goBack }: ChangedProps) {
   return (
     <Blank
       drawing="broken"
-      title={say('new.sending.priceChanged', { now: show(now), before: show(use.draft.sending!.price) })}
+      title={say('new.sending.priceChanged', { now: show(now), before: show(sendingOf(use.draft).price) })}
       text={say('new.sending.priceText')}
     >
       <div className={styles.acts}>
@@ -247,8 +247,8 @@ function PriceChanged({ use, now, currency, sendFor, goBack }: ChangedProps) {
 function Failed({ use, goBack }: { use: DraftUse; goBack(): void }) {
   const { say } = useWords()
   const goTo = useGoTo()
-  const { sending, name } = use.draft
-  const { price, dispatchId, problem = '' } = sending!
+  const { name } = use.draft
+  const { price, dispatchId, problem = '' } = sendingOf(use.draft)
   const key = keyOf(problem)
   const reason = key ? say(key) : problem === FILE_GONE ? say('new.sending.fileGone') : problem
   const startAnew = async () => {

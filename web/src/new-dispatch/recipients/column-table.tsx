@@ -2,7 +2,7 @@ import { NativeSelect } from '@mantine/core'
 import { Section } from '../../parts/content/section.tsx'
 import table from '../../parts/lists/table.module.css'
 import { useWords } from '../../words/words.ts'
-import type { DraftUse } from '../draft.ts'
+import { type DraftUse, sourceOf } from '../draft.ts'
 import styles from '../new-dispatch.module.css'
 import { columnsFor } from '../offer.ts'
 
@@ -18,7 +18,7 @@ export function ColumnTable({ use: { draft, change } }: { use: DraftUse }) {
     column === number ? NUMBER : (names.find(name => placeholders[name] === column) ?? UNUSED)
   const assign = (column: number, use: string) => {
     const others = Object.fromEntries(
-      names.map(name => [name, placeholders[name] === column ? -1 : placeholders[name]!]),
+      Object.entries(placeholders).map(([name, place]) => [name, place === column ? -1 : place]),
     )
     const columns = {
       number: use === NUMBER ? column : number === column ? -1 : number,
@@ -37,7 +37,7 @@ export function ColumnTable({ use: { draft, change } }: { use: DraftUse }) {
           </tr>
         </thead>
         <tbody>
-          {draft.source!.look.columns.map(({ name, samples }, column) => {
+          {sourceOf(draft).look.columns.map(({ name, samples }, column) => {
             const shown = name || say('new.columns.column', { count: column + 1 })
             return (
               <tr key={column}>

@@ -8,7 +8,6 @@ import { useWords } from '../../words/words.ts'
 import type { DraftUse } from '../draft.ts'
 import styles from '../new-dispatch.module.css'
 import { downloadBadLines } from './bad-lines.ts'
-import type { Repeats } from './reading/candidates.ts'
 import type { Preview, Report } from './reading/tasks.ts'
 import { describeFault } from './reading-problem.ts'
 
@@ -67,7 +66,7 @@ function RepeatsChoice({ use: { draft, change } }: { use: DraftUse }) {
       size="xs"
       aria-label={say('new.read.repeats')}
       value={draft.repeats}
-      onChange={({ currentTarget }) => change({ repeats: currentTarget.value as Repeats })}
+      onChange={({ currentTarget }) => change({ repeats: currentTarget.value === 'each' ? 'each' : 'once' })}
       data={[
         { value: 'once', label: say('new.read.once') },
         { value: 'each', label: say('new.read.each') },

@@ -7,7 +7,7 @@ import { FileDrop } from '../../parts/forms/file-drop.tsx'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
 import { useMe } from '../../session.ts'
 import { useWords, type Words } from '../../words/words.ts'
-import { type Draft, keepFile, keptFile } from '../draft.ts'
+import { type Draft, keepFile, keptFile, sourceOf } from '../draft.ts'
 import styles from '../new-dispatch.module.css'
 import { checkedBy, columnsFor, formOf, placeholdersOf, readBy, readingOf, reportOf } from '../offer.ts'
 import { Foot, type StepProps } from '../step.tsx'
@@ -77,7 +77,7 @@ function useSource({ draft, store }: StepProps['use']) {
     }
   }
   const takeSheet = async (sheet: number) => {
-    const { name, isPasted } = draft.source!
+    const { name, isPasted } = sourceOf(draft)
     const file = await keptFile(personId)
     if (file) await take(file, name, isPasted, sheet)
   }
@@ -136,7 +136,7 @@ function SourceChoice({ onFile }: { onFile(file: Blob, name: string, isPasted: b
         note={say('new.file.kinds')}
         button={say('new.file.choose')}
         accept=".csv,.txt,.tsv,.xlsx"
-        onFiles={([file]) => onFile(file!, file!.name, false)}
+        onFiles={([file]) => file && onFile(file, file.name, false)}
       />
       <Section title={say('new.file.paste')}>
         <Textarea
@@ -170,7 +170,7 @@ type LineProps = { use: StepProps['use']; onSheet(sheet: number): void }
 function SourceLine({ use: { draft, change }, onSheet }: LineProps) {
   const { say } = useWords()
   const { number } = useFormats()
-  const { name, sizeBytes, look } = draft.source!
+  const { name, sizeBytes, look } = sourceOf(draft)
   const { form } = look
   const rows = reportOf(draft)?.rows
   const size = sizeBytes < MB ? `${number(Math.ceil(sizeBytes / KB))} kB` : `${number(Math.round(sizeBytes / MB))} MB`

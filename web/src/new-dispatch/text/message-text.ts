@@ -54,8 +54,8 @@ export function dearSigns(text: string, samples: Record<string, string>): Dear |
   const after = smsParts(rendered(replaced, samples))
   if (after >= before) return undefined
   const signs = [...new Set([...text].filter(char => cheaper[char] !== undefined && !isInGsm(char)))]
-  if (signs.length === 0) return undefined
-  return { signs, replacement: cheaper[signs[0]!]!, text: replaced, parts: after }
+  const replacement = cheaper[signs[0] ?? '']
+  return replacement === undefined ? undefined : { signs, replacement, text: replaced, parts: after }
 }
 
 export const placeholdersIn = (text: string) => compileTemplate(text).names

@@ -110,7 +110,7 @@ function Lacking({ draft, states }: { draft: Draft; states: NameState[] }) {
         {counts ? (
           concerned.map(state => (
             <p key={state.brand}>
-              {say('new.sender.lacks.count', { operator: nameOf(state), count: counts.get(state.brand)! })}
+              {say('new.sender.lacks.count', { operator: nameOf(state), count: counts.get(state.brand) ?? 0 })}
             </p>
           ))
         ) : (

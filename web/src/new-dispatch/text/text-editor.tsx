@@ -16,48 +16,8 @@ const MOST_BARS = 10
 /** The text field. It offers placeholders after `{` and counts the parts. */
 export function TextEditor({ draft, change }: Props) {
   const { say } = useWords()
-  const area = useRef<HTMLTextAreaElement>(null)
   const listId = useId()
-  const [typed, setTyped] = useState<string>()
-  const [marked, setMarked] = useState(0)
-  const names = useNames(draft)
-  const offered = typed === undefined ? [] : names.filter(name => name.startsWith(typed.toLowerCase()))
-  const chosen = offered[Math.min(marked, offered.length - 1)]
-
-  const look = () => {
-    const { value, selectionStart } = area.current!
-    setTyped(OPEN.exec(value.slice(0, selectionStart))?.[0].slice(1))
-    setMarked(0)
-  }
-  const replace = (text: string, caret: number) => {
-    change({ text })
-    setTyped(undefined)
-    requestAnimationFrame(() => {
-      area.current?.focus()
-      area.current?.setSelectionRange(caret, caret)
-    })
-  }
-  const insert = (name: string) => {
-    const caret = area.current!.selectionStart
-    const start = caret - (typed?.length ?? 0) - 1
-    replace(`${draft.text.slice(0, start)}{${name}}${draft.text.slice(caret)}`, start + name.length + 2)
-  }
-  const begin = () => {
-    const caret = area.current!.selectionStart
-    const text = `${draft.text.slice(0, caret)}{${draft.text.slice(caret)}`
-    replace(text, caret + 1)
-    requestAnimationFrame(() => setTyped(''))
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (!chosen) return
-    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (move) setMarked((marked + move + offered.length) % offered.length)
-    else if (event.key === 'Enter' || event.key === 'Tab') insert(chosen)
-    else if (event.key === 'Escape') setTyped(undefined)
-    else return
-    event.preventDefault()
-  }
-
+  const { area, offered, chosen, look, insert, begin, close, onKeyDown } = usePlaceholders({ draft, change })
   return (
     <>
       <div className={styles.editor}>
@@ -78,48 +38,107 @@ export function TextEditor({ draft, change }: Props) {
               look()
             }}
             onClick={look}
-            onBlur={() => setTimeout(() => setTyped(undefined), 150)}
+            onBlur={() => setTimeout(close, 150)}
             onKeyDown={onKeyDown}
           />
         </div>
-        {chosen && (
-          <div className={styles.offer}>
-            <div id={listId} role="listbox" aria-label={say('new.text.placeholders')}>
-              {offered.map(name => (
-                // biome-ignore lint/a11y/useFocusableInteractive: as above
-                // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the text field choose it
-                <div
-                  key={name}
-                  id={`${listId}-${name}`}
-                  role="option"
-                  aria-selected={name === chosen}
-                  onMouseDown={event => event.preventDefault()}
-                  onClick={() => insert(name)}
-                >
-                  <b>{`{${name}}`}</b>
-                  <span>{samplesOf(draft)[name]}</span>
-                </div>
-              ))}
-            </div>
-            <p>{say('new.text.ownPlaceholder')}</p>
-          </div>
-        )}
-        <div className={styles.tools}>
-          <Button variant="subtle" color="gray" onClick={begin}>
-            {'{ } '}
-            {say('new.text.placeholder')}
-          </Button>
-          <Switch
-            size="xs"
-            label={say('new.text.shortUrl')}
-            checked={draft.shortUrl}
-            onChange={({ currentTarget }) => change({ shortUrl: currentTarget.checked })}
-          />
-        </div>
+        {chosen && <Offered id={listId} names={offered} chosen={chosen} draft={draft} onChoose={insert} />}
+        <Tools draft={draft} change={change} onPlaceholder={begin} />
       </div>
       <Counter draft={draft} />
       <DearBand draft={draft} change={change} />
     </>
+  )
+}
+
+/** The placeholders that match the text between `{` and the cursor. */
+function usePlaceholders({ draft, change }: Props) {
+  const area = useRef<HTMLTextAreaElement>(null)
+  const [typed, setTyped] = useState<string>()
+  const [marked, setMarked] = useState(0)
+  const names = useNames(draft)
+  const offered = typed === undefined ? [] : names.filter(name => name.startsWith(typed.toLowerCase()))
+  const chosen = offered[Math.min(marked, offered.length - 1)]
+  const caretNow = () => area.current?.selectionStart ?? draft.text.length
+  const close = () => setTyped(undefined)
+
+  const look = () => {
+    setTyped(OPEN.exec((area.current?.value ?? '').slice(0, caretNow()))?.[0].slice(1))
+    setMarked(0)
+  }
+  const replace = (text: string, caret: number) => {
+    change({ text })
+    close()
+    requestAnimationFrame(() => {
+      area.current?.focus()
+      area.current?.setSelectionRange(caret, caret)
+    })
+  }
+  const insert = (name: string) => {
+    const caret = caretNow()
+    const start = caret - (typed?.length ?? 0) - 1
+    replace(`${draft.text.slice(0, start)}{${name}}${draft.text.slice(caret)}`, start + name.length + 2)
+  }
+  const begin = () => {
+    const caret = caretNow()
+    replace(`${draft.text.slice(0, caret)}{${draft.text.slice(caret)}`, caret + 1)
+    requestAnimationFrame(() => setTyped(''))
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!chosen) return
+    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (move) setMarked((marked + move + offered.length) % offered.length)
+    else if (event.key === 'Enter' || event.key === 'Tab') insert(chosen)
+    else if (event.key === 'Escape') close()
+    else return
+    event.preventDefault()
+  }
+  return { area, offered, chosen, look, insert, begin, close, onKeyDown }
+}
+
+type OfferedProps = { id: string; names: string[]; chosen: string; draft: Draft; onChoose(name: string): void }
+
+function Offered({ id, names, chosen, draft, onChoose }: OfferedProps) {
+  const { say } = useWords()
+  return (
+    <div className={styles.offer}>
+      <div id={id} role="listbox" aria-label={say('new.text.placeholders')}>
+        {names.map(name => (
+          // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the text field
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the text field choose it
+          <div
+            key={name}
+            id={`${id}-${name}`}
+            role="option"
+            aria-selected={name === chosen}
+            onMouseDown={event => event.preventDefault()}
+            onClick={() => onChoose(name)}
+          >
+            <b>{`{${name}}`}</b>
+            <span>{samplesOf(draft)[name]}</span>
+          </div>
+        ))}
+      </div>
+      <p>{say('new.text.ownPlaceholder')}</p>
+    </div>
+  )
+}
+
+function Tools({ draft, change, onPlaceholder }: Props & { onPlaceholder(): void }) {
+  const { say } = useWords()
+  return (
+    <div className={styles.tools}>
+      <Button variant="subtle" color="gray" onClick={onPlaceholder}>
+        {'{ } '}
+        {say('new.text.placeholder')}
+      </Button>
+      <Switch
+        size="xs"
+        label={say('new.text.shortUrl')}
+        checked={draft.shortUrl}
+        onChange={({ currentTarget }) => change({ shortUrl: currentTarget.checked })}
+      />
+    </div>
   )
 }
 

@@ -1,5 +1,6 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core'
 import { Section } from '../../parts/content/section.tsx'
+import { choosing } from '../../parts/forms/choosing.ts'
 import { termNames } from '../../parts/names/week-hours.ts'
 import { useWords } from '../../words/words.ts'
 import { Choice } from '../choice.tsx'
@@ -133,7 +134,7 @@ function Speed({ when, change }: PartProps) {
           <NativeSelect
             aria-label={say('new.when.term')}
             value={when.rateTerm}
-            onChange={({ currentTarget }) => change({ rateTerm: currentTarget.value as When['rateTerm'] })}
+            onChange={({ currentTarget }) => choosing(rateTerms, rateTerm => change({ rateTerm }))(currentTarget.value)}
             data={rateTerms.map(term => ({ value: term, label: say(termNames[term]) }))}
           />
         </div>

@@ -13,6 +13,7 @@ type Props = {
 export function DayBars({ label, heads, days }: Props) {
   const { number, date } = useFormats()
   const highest = Math.max(...days.map(({ value }) => value), 1)
+  const [first, last] = [days[0], days.at(-1)]
   const nameOf = ({ day }: Day) => date(`${day}T12:00:00`)
   return (
     <figure className={styles.figure}>
@@ -25,8 +26,8 @@ export function DayBars({ label, heads, days }: Props) {
         ))}
       </div>
       <div className={styles.axis} aria-hidden="true">
-        <span>{days[0] && nameOf(days[0])}</span>
-        <span>{days.at(-1) && nameOf(days.at(-1)!)}</span>
+        <span>{first && nameOf(first)}</span>
+        <span>{last && nameOf(last)}</span>
       </div>
       <VisuallyHidden>
         <table>

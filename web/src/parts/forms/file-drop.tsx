@@ -38,7 +38,7 @@ export function FileDrop({ title, note, button, accept, isMultiple = false, onFi
     >
       <p className="strong">{title}</p>
       <p className="note">{note}</p>
-      <Button onClick={() => input.current!.click()}>{button}</Button>
+      <Button onClick={() => input.current?.click()}>{button}</Button>
       <input
         ref={input}
         type="file"

@@ -40,10 +40,10 @@ const known: [RegExp, Extract<Key, `mistake.${string}`>][] = [
 
 /** A mistake with its line. A mistake without a text of ours is shown in the server's words. */
 export function describeMistake({ say }: Words, told: string): string {
-  const [, line, number, what = ''] = /^((?:line|Tariff) (\d+): )?(.*?)\.?$/s.exec(told)!
+  const [, line, number = '', what = ''] = /^((?:line|Tariff) (\d+): )?(.*?)\.?$/s.exec(told) ?? []
   const text = textOf(say, what) ?? what
   if (line === undefined) return text
-  return say(line.startsWith('line') ? 'mistake.line' : 'mistake.tariff', { number: number!, text })
+  return say(line.startsWith('line') ? 'mistake.line' : 'mistake.tariff', { number, text })
 }
 
 function textOf(say: Words['say'], what: string): string | undefined {
@@ -61,6 +61,6 @@ export const describeFileProblem = (words: Words, error: unknown): string =>
     : describeProblem(words, error)
 
 export const hasText = (told: string): boolean => {
-  const [, what = ''] = /^(?:(?:line|Tariff) \d+: )?(.*?)\.?$/s.exec(told)!
+  const [, what = ''] = /^(?:(?:line|Tariff) \d+: )?(.*?)\.?$/s.exec(told) ?? []
   return known.some(([pattern]) => pattern.test(what))
 }

@@ -24,12 +24,12 @@ export function CursorPages({ to, search, ids, hasBefore, hasAfter }: Props) {
   return (
     <nav className={styles.pages} aria-label={say('app.pages')}>
       {hasBefore && (
-        <Button component={Link} to={to} search={before as never} leftSection={<Icon name="back" />}>
+        <Button renderRoot={props => <Link {...props} to={to} search={before} />} leftSection={<Icon name="back" />}>
           {say('companies.before')}
         </Button>
       )}
       {hasAfter && (
-        <Button component={Link} to={to} search={after as never} rightSection={<Icon name="right" />}>
+        <Button renderRoot={props => <Link {...props} to={to} search={after} />} rightSection={<Icon name="right" />}>
           {say('companies.after')}
         </Button>
       )}
@@ -42,9 +42,7 @@ export function NoRowFits({ to, title }: { to: To; title: string }) {
   const { say } = useWords()
   return (
     <Blank drawing="lost" title={title} text={say('companies.nothing.text')}>
-      <Button component={Link} to={to} search={{} as never}>
-        {say('companies.nothing.reset')}
-      </Button>
+      <Button renderRoot={props => <Link {...props} to={to} search={{}} />}>{say('companies.nothing.reset')}</Button>
     </Blank>
   )
 }

@@ -28,7 +28,7 @@ export function ListFilters<State extends string>({ search, words, stateLabel, s
       <NativeSelect
         aria-label={stateLabel}
         value={search.state ?? ''}
-        onChange={({ currentTarget }) => show({ state: (currentTarget.value || undefined) as State | undefined })}
+        onChange={({ currentTarget }) => show({ state: states.find(([state]) => state === currentTarget.value)?.[0] })}
         data={[{ value: '', label: say('review.state.all') }, ...states.map(([value, label]) => ({ value, label }))]}
       />
     </search>
@@ -88,7 +88,7 @@ export function NothingFits() {
   const { say } = useWords()
   return (
     <Blank drawing="lost" title={say('list.nothing.title')} text={say('list.nothing.text')}>
-      <Button renderRoot={props => <Link {...props} to="." search={{} as never} />}>{say('list.nothing.reset')}</Button>
+      <Button renderRoot={props => <Link {...props} to="." search={() => ({})} />}>{say('list.nothing.reset')}</Button>
     </Blank>
   )
 }

@@ -176,7 +176,7 @@ class SharedTexts {
 
   at(index: number): string {
     if (!(index >= 0 && index < this.#count)) return ''
-    const start = index === 0 ? 0 : this.#ends[index - 1]!
+    const start = this.#ends[index - 1] ?? 0
     return this.#decoder.decode(this.#bytes.subarray(start, this.#ends[index]))
   }
 }

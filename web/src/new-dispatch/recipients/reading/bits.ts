@@ -13,7 +13,7 @@ export class Bits {
       larger.set(this.#bytes)
       this.#bytes = larger
     }
-    this.#bytes[byte]! |= 1 << (at & 7)
+    this.#bytes[byte] = (this.#bytes[byte] ?? 0) | (1 << (at & 7))
   }
 
   has = (at: number) => ((this.#bytes[at >>> 3] ?? 0) & (1 << (at & 7))) !== 0

@@ -38,8 +38,8 @@ export async function* candidatesOf(reading: Reading, watch: Watch = {}): AsyncG
     const written = (row.fields[columns.number] ?? '').trim()
     const digits = normaliseNumber(wholeNumber(written) ?? written)
     const fault = digits === undefined ? faultOf(written) : faultOfDigits(digits)
-    if (fault) {
-      watch.bad?.(fault, row, written)
+    if (digits === undefined || fault) {
+      watch.bad?.(fault ?? 'notNumber', row, written)
       continue
     }
     const substitutions: Record<string, string> = {}
@@ -53,9 +53,9 @@ export async function* candidatesOf(reading: Reading, watch: Watch = {}): AsyncG
       watch.bad?.(`{${empty}}`, row, written)
       continue
     }
-    const isRepeated = !seen.add(digits!)
-    if (isRepeated) watch.duplicate?.(row, digits!)
-    if (!isRepeated || repeats === 'each') yield { line: row.line, digits: digits!, substitutions }
+    const isRepeated = !seen.add(digits)
+    if (isRepeated) watch.duplicate?.(row, digits)
+    if (!isRepeated || repeats === 'each') yield { line: row.line, digits: digits, substitutions }
   }
 }
 

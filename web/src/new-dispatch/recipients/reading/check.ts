@@ -82,7 +82,10 @@ class Sums {
     this.#trafficType = trial.trafficType
     this.#laterPrice += money(trial.laterPrice)
     const refused = new Map(trial.refused.map(({ index, errorCode }) => [index, errorCode]))
-    for (const [index, errorCode] of refused) this.#refuse(batch[index]!, this.#candidates + index, errorCode)
+    for (const [index, candidate] of batch.entries()) {
+      const errorCode = refused.get(index)
+      if (errorCode !== undefined) this.#refuse(candidate, this.#candidates + index, errorCode)
+    }
     for (const { brand, messages, parts, price } of trial.byBrand) {
       const sum = this.#brands.get(brand) ?? { messages: 0, parts: 0, price: 0n }
       this.#brands.set(brand, {
@@ -94,10 +97,10 @@ class Sums {
     for (const { brand, messages } of trial.unregistered) {
       this.#unregistered.set(brand, (this.#unregistered.get(brand) ?? 0) + messages)
     }
-    for (let i = 0; i < batch.length && i < PREVIEWED && this.#preview.length < PREVIEWED; i++) {
-      if (refused.has(i)) continue
-      const { digits, substitutions } = batch[i]!
-      const text = this.#render(batch[i]!)
+    for (const [i, candidate] of batch.slice(0, PREVIEWED).entries()) {
+      if (refused.has(i) || this.#preview.length >= PREVIEWED) continue
+      const { digits, substitutions } = candidate
+      const text = this.#render(candidate)
       const brand = trial.firstBrands[i] ?? null
       this.#preview.push({ digits, brand, text, parts: this.#partsOf(text), substitutions })
     }
@@ -141,4 +144,5 @@ function firstOf({ text, channelType, cascade }: DispatchForm) {
   return { text: typeof content === 'string' ? content : textIn(content), channelType: first.channelType }
 }
 
-const textIn = (content: unknown) => (content as { text?: string }).text ?? ''
+const textIn = (content: unknown) =>
+  typeof content === 'object' && content && 'text' in content ? String(content.text ?? '') : ''
