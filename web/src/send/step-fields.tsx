@@ -122,6 +122,7 @@ function ViberFields({ step: { image, buttonText, buttonUrl }, onChange }: Field
 const MOST_MINUTES = 1440
 
 const conditions = ['not_delivered', 'not_read'] as const
+const conditionNames = { not_delivered: 'send.next.not_delivered', not_read: 'send.next.not_read' } as const
 
 function NextStep({ step: { minutes, condition }, onChange }: FieldProps) {
   const { say } = useWords()
@@ -130,7 +131,7 @@ function NextStep({ step: { minutes, condition }, onChange }: FieldProps) {
       <NativeSelect
         label={say('send.next.condition')}
         value={condition}
-        data={conditions.map(value => ({ value, label: say(`send.next.${value}`) }))}
+        data={conditions.map(value => ({ value, label: say(conditionNames[value]) }))}
         onChange={({ currentTarget }) => choosing(conditions, one => onChange({ condition: one }))(currentTarget.value)}
       />
       <NumberInput
