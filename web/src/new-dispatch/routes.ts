@@ -3,7 +3,7 @@ import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { type Step, steps } from './steps.ts'
 
-/** `step` is where the person is; the page shows an earlier one while something is missing. */
+/** `step` is the wanted step. The page shows an earlier step while that one has a mistake. */
 const newDispatchRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/dispatches/new',

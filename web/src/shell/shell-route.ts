@@ -40,7 +40,7 @@ export const homeRoute = createRoute({
 
 export const nowhereRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
 
-// What the routes of pages are made with ------------------------------------------------------------------------------
+// Helpers for the routes of pages -------------------------------------------------------------------------------------
 
 type Signed = { context: { me: Me } }
 

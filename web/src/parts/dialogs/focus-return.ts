@@ -19,7 +19,7 @@ export function useFocusReturn() {
 let lastOpener: HTMLElement | null = null
 
 function openerNow(): HTMLElement | null {
-  const active = document.activeElement as HTMLElement | null
+  const active = document.activeElement instanceof HTMLElement ? document.activeElement : null
   if (!active?.closest('[role="dialog"]')) lastOpener = buttonOfMenu(active) ?? active
   return lastOpener
 }

@@ -72,7 +72,7 @@ const PREFIX = 'tidings.form'
 function usePlace(form: string): string {
   const { personId } = useMe()
   const { location } = useRouter().state
-  const { company } = location.search as { company?: number }
+  const { company }: { company?: unknown } = location.search
   return useState(() => [PREFIX, personId, location.pathname, company ?? '', form].join(' '))[0]
 }
 

@@ -17,6 +17,6 @@ function isElsewhere(current: Place, next: Place): boolean {
 }
 
 function whatIsEdited({ search }: Place): string {
-  const { company, edit } = search as { company?: number; edit?: true }
+  const { company, edit }: { company?: unknown; edit?: unknown } = search
   return `${company} ${edit}`
 }
