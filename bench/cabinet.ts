@@ -154,7 +154,7 @@ async function look(browser: BrowserContext, address: string): Promise<{ paint: 
   const page = await browser.newPage()
   try {
     await page.goto(address, { waitUntil: 'networkidle' })
-    const missing = page.getByText('There is no such page')
+    const missing = page.getByText('This page does not exist')
     if ((await missing.count()) > 0) throw new Error(`${address} is no page of the cabinet`)
     return (await page.evaluate('seen')) as { paint: number; shift: number }
   } finally {

@@ -215,7 +215,7 @@ describe.skipIf(!hasBrowser)('companies', () => {
         ready: async page => {
           await row(page, NASTY).waitFor()
           await row(page, login).waitFor()
-          await page.getByText(/(Nobody has signed in as|С логином) medialink/).waitFor()
+          await page.getByText(/(The owner|С логином) medialink/).waitFor()
           await expectGoodDialog(page, 'invitation', opens(page, /^(Invite|Пригласить)$/))
         },
       },

@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('gateways and health', () => {
     await press(page, 'Pause')
     await confirm(page, 'Pause')
     await aMessage()
-    await page.getByText(/4 messages wait, because no other gateway for them is up/).waitFor()
+    await page.getByText(/4 messages wait, because no other gateway for them works/).waitFor()
     expect(await delivered()).toBe(0)
     await press(page, 'Resume')
     await confirm(page, 'Resume')

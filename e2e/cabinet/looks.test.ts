@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
     await page.getByRole('heading', { level: 1 }).waitFor()
     await expectGood(page, 'no such page')
     await openPage(page, cabinet, 'dispatches/999999')
-    const gone = /^(Nothing is found at this address|По этому адресу ничего не найдено)/
+    const gone = /^(There is nothing at this address|По этому адресу ничего не найдено)/
     await page.getByRole('heading', { level: 1, name: gone }).waitFor()
     expect(await page.title()).toMatch(gone)
     await openPage(page, cabinet, 'accept-invitation#wrong')

@@ -146,9 +146,9 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     await aSender(cabinet.sql, world.companyId, { senderName: 'WAITS' })
     await advanceDueSenders(cabinet.sql, 'manual', () => null, new Date())
     await page.reload()
-    await page.getByText('north is down since').waitFor()
+    await page.getByText('north has been down since').waitFor()
     const leads = Object.entries(await leadsOf(page))
-    expect(leads.find(([title]) => title.startsWith('north is down'))?.[1]).toBe(`/gateways/${gatewayId}`)
+    expect(leads.find(([title]) => title.startsWith('north has been down'))?.[1]).toBe(`/gateways/${gatewayId}`)
     expect(leads.find(([title]) => title.includes('for review'))?.[1]).toBe('/review')
     await cabinet.sql`delete from engines`
   })
