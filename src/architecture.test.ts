@@ -292,7 +292,7 @@ describe('the rules', () => {
       "import { a, type b } from '../dispatches/dispatch.ts'",
       'a slice imports only the slices before it',
     ],
-    ['domain/dispatches/dispatches.ts', "import * as store from '../messages/store.ts'", "a slice's SQL is its own"],
+    ['domain/dispatches/writing.ts', "import * as store from '../messages/store.ts'", "a slice's SQL is its own"],
     ['http/partner/keys.ts', "import type { Key } from '../../domain/keys/store.ts'", "a slice's SQL is its own"],
     ['http/app.ts', "import { connect, type Pool } from '../db/sql.ts'", 'http knows the database by its types alone'],
     [
@@ -312,7 +312,7 @@ describe('the rules', () => {
   })
 
   test.each([
-    ['domain/dispatches/dispatches.ts', "import { once } from '../idempotency/idempotency.ts'"],
+    ['domain/dispatches/writing.ts', "import { once } from '../idempotency/idempotency.ts'"],
     ['domain/pricing/pricing.ts', "import type { FeeOf } from '../senders/moderation.ts'"],
     ['domain/keys/keys.ts', "import * as store from './store.ts'"],
     ['http/context.ts', "import type { Pool } from '../db/sql.ts'"],

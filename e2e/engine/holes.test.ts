@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { addToBlacklist } from '../../src/domain/blacklist/blacklist.ts'
-import { addMessages } from '../../src/domain/dispatches/dispatches.ts'
+import { addMessages } from '../../src/domain/dispatches/writing.ts'
 import { withinAnySecond } from '../../src/domain/limits/limits.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
 import { acceptSingles, acceptWithin } from '../../src/domain/singles/singles.ts'

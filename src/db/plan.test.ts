@@ -1,11 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { blacklistedAmong } from '../domain/blacklist/blacklist.ts'
-import {
-  createDispatch,
-  listDispatches,
-  requireDispatch,
-  requireDispatchProgress,
-} from '../domain/dispatches/dispatches.ts'
+import { createDispatch } from '../domain/dispatches/creating.ts'
+import { listDispatches, requireDispatch, requireDispatchProgress } from '../domain/dispatches/reading.ts'
 import { MOST_WAITING_LANES } from '../domain/lanes/lane.ts'
 import { hasTooManyLanes, lanesInTurn, queuesWithWork } from '../domain/lanes/lanes.ts'
 import { acceptedMessages, pageOfMessages } from '../domain/messages/messages.ts'

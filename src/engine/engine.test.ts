@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { requireDispatchProgress } from '../domain/dispatches/dispatches.ts'
+import { requireDispatchProgress } from '../domain/dispatches/reading.ts'
 import { addGateway } from '../domain/gateways/gateways.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
 import type { Moderation } from '../domain/review/review.ts'

@@ -1,7 +1,7 @@
 import { money } from '../base/money.ts'
 import type { Pool } from '../db/sql.ts'
+import { createDispatch } from '../domain/dispatches/creating.ts'
 import type { CallbackEvent, Recipient, Schedule } from '../domain/dispatches/dispatch.ts'
-import { createDispatch } from '../domain/dispatches/dispatches.ts'
 import { startDispatch, stopDispatch } from '../domain/dispatches/lifecycle.ts'
 import { brands } from '../domain/numbering/brand.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'

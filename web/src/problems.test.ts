@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { whyUnusable } from '../../src/domain/dispatches/routing.ts'
+import { whyUnusable } from '../../src/domain/dispatches/acceptance/routing.ts'
 import { refusalOfLogin, refusalOfPassword } from '../../src/domain/partners/partner.ts'
 import { badCredentials } from '../../src/domain/people/sign-in.ts'
 import { NoAnswer, ServerError } from './api.ts'

@@ -3,7 +3,8 @@ import { type Money, money, moneyToNumber } from '../../base/money.ts'
 import { printable } from '../../base/printable.ts'
 import { compileTemplate } from '../../base/text-template.ts'
 import type { Recipient } from '../../domain/dispatches/dispatch.ts'
-import { type Answer, createTrial, type Trial } from '../../domain/dispatches/dispatches.ts'
+import { type DryRun, prepareDryRun } from '../../domain/dispatches/dry-run.ts'
+import type { RecipientResult } from '../../domain/dispatches/writing.ts'
 import { type Account, monthOf } from '../../domain/ledger/account.ts'
 import { accountOf, refusalOf } from '../../domain/ledger/ledger.ts'
 import { shownAmount } from '../money.ts'
@@ -36,11 +37,11 @@ export async function reviewRecipients(job: Job, billingZone: string, talk: Talk
   const rejectedFile = createRejectedFile(order.rejectedPath, file)
   const review = await emptyReview(job, billingZone)
   const total = recipientsIn(file, order.isUnique)
-  let trial: Trial | undefined
+  let trial: DryRun | undefined
   try {
     await eachRecipients(file, { atOnce: AT_ONCE, unique: order.isUnique }, async rows => {
       trial ??= await openTrial(job, rows[0]!.recipient)
-      const answers: Answer[] = []
+      const answers: RecipientResult[] = []
       const { success, parts, estimate } = await trial(recipientsOf(rows), answers)
       review.recipients += rows.length
       review.accepted += success
@@ -67,18 +68,18 @@ async function emptyReview({ sql, order }: Job, billingZone: string): Promise<Re
 }
 
 const openTrial = ({ sql, numbering, partner, order, dispatch }: Job, firstRecipient: Recipient) =>
-  createTrial(sql, numbering, { partner, companyId: order.companyId, dispatch, firstRecipient })
+  prepareDryRun(sql, numbering, { partner, companyId: order.companyId, dispatch, firstRecipient })
 
 const recipientsOf = (rows: RecipientRow[]) => rows.map(({ recipient }) => recipient)
 
-function exampleOf({ order }: Job, rows: RecipientRow[], answers: Answer[]): Review['example'] {
+function exampleOf({ order }: Job, rows: RecipientRow[], answers: RecipientResult[]): Review['example'] {
   const place = answers.findIndex(({ errorCode }) => errorCode === null)
   if (place < 0) return undefined
   const text = compileTemplate(order.text).render(rows[place]!.recipient.substitutions, Number.POSITIVE_INFINITY)
   return text === undefined ? undefined : { destination: answers[place]!.destination, text }
 }
 
-async function keepRejected(review: Review, file: RejectedFile, rows: RecipientRow[], answers: Answer[]) {
+async function keepRejected(review: Review, file: RejectedFile, rows: RecipientRow[], answers: RecipientResult[]) {
   for (const [place, { errorCode }] of answers.entries()) {
     if (errorCode === null) continue
     review.rejected.set(errorCode, (review.rejected.get(errorCode) ?? 0) + 1)

@@ -1,15 +1,15 @@
 import type { Sql } from '../../db/sql.ts'
-import type { Dispatch } from './dispatch.ts'
+import type { Dispatch, DispatchKey } from './dispatch.ts'
 
-export function selectAgainOf(sql: Sql, home: { companyId: number; dispatchId: number }) {
+export function selectAgainOf(sql: Sql, key: DispatchKey) {
   return sql<{ dispatchId: number }[]>`
     select dispatch_id from dispatches
-    where company_id = ${home.companyId} and again_of = ${home.dispatchId}`
+    where company_id = ${key.companyId} and again_of = ${key.dispatchId}`
 }
 
 export type Linked = { dispatchId: number; name: string; isLater: boolean }
 
-/** The dispatch that this one repeats, and the one that repeats it. */
+/** The dispatch that this dispatch repeats, and the dispatch that repeats it. */
 export function selectLinked(sql: Sql, { companyId, dispatchId }: { companyId: number; dispatchId: number }) {
   return sql<Linked[]>`
     select dispatch_id, name, false as is_later from dispatches
@@ -21,7 +21,7 @@ export function selectLinked(sql: Sql, { companyId, dispatchId }: { companyId: n
 
 type Copy = { dispatchId: number; name: string }
 
-/** With the hours and days of the original, and without its moments, which are over. */
+/** Copies the hours and days of the original. Its local times are left out, because they are in the past. */
 export function insertCopy(sql: Sql, original: { companyId: number; dispatchId: number }, { dispatchId, name }: Copy) {
   return sql`
     insert into dispatches (
@@ -35,7 +35,7 @@ export function insertCopy(sql: Sql, original: { companyId: number; dispatchId: 
 
 type Bounds = Pick<Dispatch, 'companyId' | 'dispatchId' | 'firstUuid' | 'lastUuid'>
 
-/** Places of failed messages: each number and text once, and none whose text another message brought to the number. */
+/** Positions of failed messages, one for each destination and text. Left out if another message with both was delivered or is pending. */
 export function selectFailedPositions(sql: Sql, dispatch: Bounds, limit: number) {
   return sql<{ position: number }[]>`
     select min(dispatch_position) as position from messages

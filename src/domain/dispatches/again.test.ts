@@ -17,7 +17,7 @@ beforeAll(async () => {
 const home = (dispatchId: number) => ({ companyId: world.companyId, dispatchId })
 const again = (dispatchId: number) => sendAgain(db.sql, numbering, home(dispatchId), 'Again', async () => {})
 
-/** A dispatch that is done: the messages at these places failed, the others were delivered. */
+/** A COMPLETED dispatch. The messages at these positions failed, the others were delivered. */
 async function aFinished(recipients: Recipient[], failed: number[], text = 'Hello') {
   const dispatchId = await aDispatch(db.sql, numbering, world, recipients, { text })
   await db.sql`
@@ -33,7 +33,7 @@ const textsOf = async (dispatchId: number) =>
   ).map(({ destination, text }) => `${destination} ${text}`)
 
 describe('sending again', () => {
-  test('takes exactly those that failed, with the texts that they were to get', async () => {
+  test('takes exactly the failed messages, with their texts', async () => {
     const recipients = someRecipients(5).map((each, i) => ({ ...each, substitutions: { name: `Anna ${i}` } }))
     const { dispatchId, isNew } = await again(await aFinished(recipients, [1, 4], 'Hello, {name}'))
     expect(isNew).toBe(true)
@@ -46,13 +46,13 @@ describe('sending again', () => {
     expect(made).toMatchObject({ status: 'CREATED', messageCount: 2 })
   })
 
-  test('sends nobody the same text twice', async () => {
+  test('sends no recipient the same text twice', async () => {
     const [one, two] = someRecipients(2)
     const dispatchId = await aFinished([one!, one!, two!, two!], [0, 1, 2])
     expect(await textsOf((await again(dispatchId)).dispatchId)).toEqual([`${one!.destination} Hello`])
   })
 
-  test('is done once, also for ten requests at once and when it is asked for later', async () => {
+  test('happens once, also for ten concurrent requests and for a later request', async () => {
     const original = await aFinished(someRecipients(40), [3, 5])
     const made = await Promise.all(Array.from({ length: 10 }, () => again(original)))
     expect(made.filter(({ isNew }) => isNew)).toHaveLength(1)
@@ -61,20 +61,20 @@ describe('sending again', () => {
     expect(await db.sql`select from dispatches where again_of = ${original}`).toHaveLength(1)
   })
 
-  test('leaves out refused recipients whose values for the text were not kept', async () => {
+  test('leaves out rejected recipients whose substitutions are not stored', async () => {
     const known = someRecipients(2).map(each => ({ ...each, substitutions: { name: 'Anna' } }))
-    const original = await aFinished([...known, { destination: 'nobody' }], [0], 'Hello, {name}')
+    const original = await aFinished([...known, { destination: 'no number' }], [0], 'Hello, {name}')
     expect(await textsOf((await again(original)).dispatchId)).toEqual([`${known[0]!.destination} Hello, Anna`])
   })
 
-  test('is refused while the dispatch runs, and when nothing failed; nothing is made then', async () => {
+  test('is refused while the dispatch runs and when no message failed, and creates no dispatch', async () => {
     const running = await aDispatch(db.sql, numbering, world, someRecipients(1))
     await expect(again(running)).rejects.toThrow('only a COMPLETED one')
     await expect(again(await aFinished(someRecipients(2), []))).rejects.toThrow('No message of the dispatch')
     expect(await db.sql`select from dispatches where again_of = ${running}`).toEqual([])
   })
 
-  test('goes on after a page of messages', async () => {
+  test('continues after the first page of messages', async () => {
     const original = await aFinished(
       someRecipients(5200),
       Array.from({ length: 5100 }, (_, i) => i),

@@ -5,48 +5,47 @@ import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import * as store from './again-store.ts'
-import type { Dispatch, Recipient } from './dispatch.ts'
-import { addTo } from './dispatches.ts'
-import type { DispatchKey } from './lifecycle.ts'
+import type { Dispatch, DispatchKey, Recipient } from './dispatch.ts'
 import { insertDispatchId, lockDispatch } from './store.ts'
+import { addRecipientsTo } from './writing.ts'
 
 const PAGE = 5000
 const MOST_AGAIN = 200_000
 
-/** The new dispatch, and whether this request made it: a repeated one is told of the first. */
+/** The new dispatch. A repeated request gets the dispatch of the first request, and `isNew` is false. */
 export type Again = { dispatchId: number; isNew: boolean }
 
 /**
- * Makes a new dispatch of exactly the recipients whose messages failed, nobody twice, with the texts that they were to
- * get. It is CREATED: its price is known before somebody starts it. A dispatch is sent again once: a second request, also
- * at the same moment, is answered with the dispatch that the first one made, because both lock the original.
+ * Creates a new dispatch with the recipients whose messages failed, each recipient and text once. The new dispatch is
+ * CREATED, so that its price is known before a person starts it. A dispatch is sent again only once. Both of two
+ * concurrent requests lock the original, so the second request gets the dispatch of the first.
  *
- * Recipients who were refused before they had a text are left out where the text has placeholders: their values were
- * not kept.
+ * A recipient that was rejected before its text was rendered is left out if the text has placeholders, because its
+ * substitutions are not stored.
  */
 export async function sendAgain(
   pool: Pool,
   numbering: Numbering,
-  home: DispatchKey,
+  key: DispatchKey,
   name: string,
   alongside: (sql: Transaction, made: { dispatchId: number }) => Promise<void>,
 ): Promise<Again> {
   return pool.begin(async sql => {
     await allowLongWork(sql)
-    const [original] = await lockDispatch(sql, home.companyId, home.dispatchId)
-    const [earlier] = await store.selectAgainOf(sql, home)
+    const original = await lockDispatch(sql, key.companyId, key.dispatchId)
+    const [earlier] = await store.selectAgainOf(sql, key)
     if (earlier) return { dispatchId: earlier.dispatchId, isNew: false }
-    refuseUnfit(original!)
-    const dispatchId = await copyDispatch(sql, original!, name)
-    await addFailed(sql, numbering, original!, dispatchId)
+    refuseUnfit(original)
+    const dispatchId = await copyDispatch(sql, original, name)
+    await addFailed(sql, numbering, original, dispatchId)
     await alongside(sql, { dispatchId })
     return { dispatchId, isNew: true }
   })
 }
 
-/** The first dispatch and the one made of it, each for the page of the other. */
-export async function linkedBySendingAgain(sql: Sql, home: DispatchKey) {
-  const linked = await store.selectLinked(sql, home)
+/** The dispatch that was made from this dispatch, and the dispatch that this dispatch was made from. */
+export async function linkedBySendingAgain(sql: Sql, key: DispatchKey) {
+  const linked = await store.selectLinked(sql, key)
   const link = (isLater: boolean) => {
     const found = linked.find(each => each.isLater === isLater)
     return found ? { dispatchId: found.dispatchId, name: found.name } : null
@@ -60,9 +59,9 @@ function refuseUnfit({ status, cascade }: Dispatch) {
 }
 
 async function copyDispatch(sql: Transaction, { companyId, dispatchId }: Dispatch, name: string): Promise<number> {
-  const [id] = await insertDispatchId(sql, companyId)
-  await store.insertCopy(sql, { companyId, dispatchId }, { dispatchId: id!.dispatchId, name })
-  return id!.dispatchId
+  const copy = await insertDispatchId(sql, companyId)
+  await store.insertCopy(sql, { companyId, dispatchId }, { dispatchId: copy.dispatchId, name })
+  return copy.dispatchId
 }
 
 async function addFailed(sql: Transaction, numbering: Numbering, original: Dispatch, dispatchId: number) {
@@ -77,8 +76,8 @@ async function addFailed(sql: Transaction, numbering: Numbering, original: Dispa
     const recipients = failed.flatMap(message => recipientOf(message, hasPlaces))
     if (recipients.length === 0) continue
     count += recipients.length
-    const [dispatch] = await lockDispatch(sql, original.companyId, dispatchId)
-    await addTo(sql, numbering, { dispatch: dispatch!, company, recipients })
+    const dispatch = await lockDispatch(sql, original.companyId, dispatchId)
+    await addRecipientsTo(sql, numbering, { dispatch, company, recipients })
   }
   if (count === 0) throw invalid('No message of the dispatch can be sent again')
 }

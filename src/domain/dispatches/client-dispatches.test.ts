@@ -58,7 +58,7 @@ const refuseAt =
 
 const endLanes = (now = new Date()) => endDueLanes(db.sql, now, refuseAt(now))
 
-/** Ends lanes beside an engine, as engines do. */
+/** Ends lanes while an engine runs, as engines do. */
 function anEnder(clock: () => Date = realClock) {
   loops.add(repeat('endings', 50, pino({ level: 'silent' }), () => endLanes(clock())))
 }
@@ -98,7 +98,7 @@ const shown = ({ home }: Made) => requireShownDispatch(db.sql, home.companyId, h
 const refusing = () => aChannel(() => ({ kind: 'refused', errorCode: 456, reason: 'no' }))
 
 describe('sending', () => {
-  test('a dispatch under the shared name is delivered to every operator and paid', async () => {
+  test('a dispatch with the shared sender name is delivered to every operator and charged', async () => {
     await aGateway(db.sql)
     const made = await aFilled(someRecipients(400), { senderName: 'sms_promo' })
     const before = await progressOf(db.sql, made.world, made.dispatchId)
@@ -117,7 +117,7 @@ describe('sending', () => {
     await expectPaid(db.sql, made.world, before.priceEstimate)
   })
 
-  test('operators of brands without a registration of their own are served by the shared name', async () => {
+  test('the shared sender name serves operators of brands without a registration', async () => {
     const made = await aFilled([{ destination: '79020000077' }, { destination: '4915112345678' }], {
       senderName: 'sms_promo',
     })
@@ -125,7 +125,7 @@ describe('sending', () => {
     expect(rows).toEqual(Array(2).fill({ senderId: null, status: 'CREATED' }))
   })
 
-  test('the operator is told the name, whether it is registered or not', async () => {
+  test('the operator gets the sender name, registered or not', async () => {
     const world = await aWorld(db.sql)
     const operator = refusing()
     await aGateway(db.sql)
@@ -139,7 +139,7 @@ describe('sending', () => {
     )
   })
 
-  test('what failed after sending is undelivered, what failed before is unsent', async () => {
+  test('a message that fails after sending is undelivered, and a message that fails before is unsent', async () => {
     await aGateway(db.sql)
     const made = await aFilled([
       { destination: '79160000003' }, // accepted, then undelivered
@@ -156,7 +156,7 @@ describe('sending', () => {
     await expectBooksInOrder(db.sql, made.world)
   })
 
-  test('a dispatch with a rate goes out at its rate', async () => {
+  test('a dispatch with a rate is sent at its rate', async () => {
     const operator = refusing()
     await aGateway(db.sql)
     const made = await aFilled(someRecipients(40), { partsPerSecond: 1 / 3600 })
@@ -173,7 +173,7 @@ const MOSCOW = '79161230077'
 const VLADIVOSTOK = '79147000077'
 
 describe('zones', () => {
-  test('hours open by the clock of each subscriber', async () => {
+  test('hours begin in the time zone of each subscriber', async () => {
     const clock = aClock('2026-07-02T01:30:00Z') // 11:30 in Vladivostok, 04:30 in Moscow
     const operator = refusing()
     await aGateway(db.sql)
@@ -196,7 +196,7 @@ describe('zones', () => {
     await expectBooksInOrder(db.sql, made.world)
   })
 
-  test('a local time to send at comes earlier in the east; by the clock of Moscow it is one for all', async () => {
+  test('a local time of sending comes earlier in the east, and in the zone of Moscow at the same moment for all', async () => {
     const now = new Date('2026-07-01T12:00:00Z')
     const both = [{ destination: MOSCOW }, { destination: VLADIVOSTOK }]
     const times = async (options: ClientDispatch['options']) => {
@@ -215,7 +215,7 @@ describe('zones', () => {
     expect(new Set(lanes.map(lane => JSON.stringify(lane)))).toEqual(new Set([JSON.stringify(moscow)]))
   })
 
-  test('without times and hours there is one place for all zones', async () => {
+  test('without times and hours all zones share one lane', async () => {
     const made = await aFilled([{ destination: MOSCOW }, { destination: VLADIVOSTOK }], { options: {} })
     expect(await zonesOf(made)).toEqual([null])
   })
@@ -230,7 +230,7 @@ describe('zones', () => {
 describe('a completion time', () => {
   const said = { localSendTime: '2026-07-02 10:00:00', localCompletionTime: '2026-07-02 12:00:00' }
 
-  test('ends what was not sent by then, in each zone by its clock, and releases what it held', async () => {
+  test('fails the unsent messages of each zone at its local time, and releases their holds', async () => {
     const clock = aClock('2026-07-01T12:00:00Z')
     const both = [{ destination: MOSCOW }, { destination: VLADIVOSTOK }, { destination: 'no number' }]
     const made = await aFilled(both, { options: said }, { now: clock() })
@@ -248,7 +248,7 @@ describe('a completion time', () => {
     await expectPaid(db.sql, made.world, 0n)
   })
 
-  test('nothing is handed over after it', async () => {
+  test('is the end of all submissions', async () => {
     const clock = aClock('2026-07-02T09:00:00Z')
     const operator = refusing()
     await aGateway(db.sql)
@@ -262,7 +262,7 @@ describe('a completion time', () => {
     expect(operator.handed).toEqual([])
   })
 
-  test('ends those of a dispatch that a partner holds, and those added to one that was never started', async () => {
+  test('fails messages of a dispatch that a partner stopped, and messages of a dispatch that was never started', async () => {
     const now = new Date('2026-07-01T12:00:00Z')
     const late = new Date('2026-07-02T09:00:00Z')
     const held = await aFilled([{ destination: MOSCOW }], { options: said }, { now })
@@ -282,8 +282,8 @@ describe('a completion time', () => {
   })
 })
 
-describe('a stop for good', () => {
-  test('half-way through 20,000: what was handed over stays, the rest is unsent, the books are in order', async () => {
+describe('the end of a dispatch', () => {
+  test('after half of 20,000 messages keeps the submitted messages, fails the others as unsent, and leaves the ledger correct', async () => {
     await aGateway(db.sql, { partsPerSecond: 4000, settings: { receiptMs: 20 } })
     const made = await aFilled(someRecipients(20_000))
     await start(made)
@@ -317,7 +317,7 @@ describe('a stop for good', () => {
     expect(new Set(lanes.map(lane => JSON.stringify(lane)))).toEqual(new Set(['{"endAt":null,"through":true}']))
   })
 
-  test('leaves alone what is in somebody’s hands, until they are empty', async () => {
+  test('does not fail leased messages until the lease is closed', async () => {
     const made = await aFilled(someRecipients(40), { senderName: 'sms_promo' })
     await start(made)
     const lanes = await runnableLanes(db.sql, new Date())
@@ -343,7 +343,7 @@ describe('a stop for good', () => {
     await expectBooksInOrder(db.sql, made.world)
   })
 
-  test('whoever dies while ending it leaves the rest to the next', async () => {
+  test('is continued by the next engine after a crash', async () => {
     const made = await aFilled(someRecipients(5000), { senderName: 'sms_promo' })
     await start(made)
     await end(made)
@@ -365,7 +365,7 @@ describe('a stop for good', () => {
     await expectPaid(db.sql, made.world, 0n)
   })
 
-  test('several who end it at once fail each message once', async () => {
+  test('fails each message once, also when several engines end it concurrently', async () => {
     const made = await aFilled(someRecipients(3000))
     await start(made)
     await end(made)
@@ -380,7 +380,7 @@ describe('a stop for good', () => {
     await expectPaid(db.sql, made.world, 0n)
   })
 
-  test('cannot be taken back by the partner, before it is through or after', async () => {
+  test('cannot be undone by the partner, before it is complete or later', async () => {
     const made = await aFilled(someRecipients(4))
     await start(made)
     await end(made)
@@ -391,7 +391,7 @@ describe('a stop for good', () => {
   })
 })
 
-test('a start that the budget does not cover is refused as a want of money, and changes nothing', async () => {
+test('a start that the budget does not cover is refused with insufficient_funds, and changes nothing', async () => {
   const world = await aWorld(db.sql, { budget: '1' })
   const made = await aFilled(someRecipients(8), {}, { world })
   await expect(start(made)).rejects.toMatchObject({ kind: 'insufficient_funds' })
@@ -411,7 +411,7 @@ describe('a cascade dispatch', () => {
     ...given,
   })
 
-  test('goes on to its next step for whom the first one failed, with their own words', async () => {
+  test('sends the next step to the recipients whose first step failed, with their own substitutions', async () => {
     await aGateway(db.sql, { name: 'sms' })
     await aGateway(db.sql, { name: 'vk', channelType: 'VK' })
     const cascade = [
@@ -437,7 +437,7 @@ describe('a cascade dispatch', () => {
     await expectBooksInOrder(db.sql, made.world)
   })
 
-  test('that the partner stopped can be stopped for good, and what waits of it ends', async () => {
+  test('that the partner stopped can be ended, and its waiting messages fail', async () => {
     const cascade = [
       step({ channelType: 'VK', senderName: 'shop', text: 'Hello', condition: 'not_delivered', ttl: 3600 }),
       step({ text: 'Hello again' }),
@@ -453,7 +453,7 @@ describe('a cascade dispatch', () => {
     const record = (...statusReports: StatusReport[]) =>
       recordStatusReports(db.sql, companyId, statusReports, { billingZone, now, cascades })
     const failed = { status: 'FAILED' as const, at: now }
-    await record({ uuid: gone!, sentAt: now, final: failed }, { uuid: sent!, sentAt: now }) // one goes on to its next step
+    await record({ uuid: gone!, sentAt: now, final: failed }, { uuid: sent!, sentAt: now }) // the failed message leads to its next step
     await stopDispatch(db.sql, partner, made.dispatchId, { billingZone, now })
 
     await end(made)

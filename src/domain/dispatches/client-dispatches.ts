@@ -12,19 +12,19 @@ import { budgetOf } from '../templates/effort.ts'
 import type { TrafficCenter } from '../traffic-centers/traffic-center.ts'
 import { listCenters } from '../traffic-centers/traffic-centers.ts'
 import { withNamedTemplates } from './acceptance/named-templates.ts'
-import type { ClientDispatch, ClientProgress, Dispatch, DispatchStatus, Recipient } from './dispatch.ts'
-import { type Answer, addTo } from './dispatches.ts'
-import { type DispatchKey, inappropriateStatus } from './lifecycle.ts'
-import { requireUsableName } from './routing.ts'
-import { refusalOfDispatchTimes } from './schedule.ts'
+import { requireUsableName } from './acceptance/routing.ts'
+import { refusalOfDispatchTimes } from './acceptance/schedule.ts'
+import type { ClientDispatch, ClientProgress, Dispatch, DispatchKey, DispatchStatus, Recipient } from './dispatch.ts'
+import { inappropriateStatus } from './lifecycle.ts'
 import * as store from './store.ts'
+import { addRecipientsTo, type RecipientResult } from './writing.ts'
 
 /**
- * Dispatches as the messaging API knows them: of one company, made without recipients under a name. They lie in the same
- * table as those of the partner API, and either API can go on with those of the other.
+ * Dispatches of the messaging API. A request of a company creates them with a sender name and without recipients. They are
+ * in the same table as dispatches of the partner API, and each API can continue dispatches of the other.
  */
 
-/** Work that commits with a change of a dispatch, or not at all. */
+/** Writes more rows in the transaction that changes the dispatch. */
 type Alongside = (sql: Transaction, dispatchId: number) => Promise<void>
 
 /** Creates a dispatch without recipients. */
@@ -41,8 +41,7 @@ export async function createClientDispatch(
     const mistake = refusalOfDispatchTimes(dispatch.options, request.now)
     if (mistake) throw invalidField(mistake.field, mistake.reason)
     const senderIds = await registrationsOf(sql, companyId, dispatch)
-    const [id] = await store.insertDispatchId(sql, companyId)
-    const { dispatchId } = id!
+    const { dispatchId } = await store.insertDispatchId(sql, companyId)
     await store.insertClientDispatch(sql, { companyId, dispatchId }, purpose, { ...dispatch, senderIds })
     await request.alongside?.(sql, dispatchId)
     return { dispatchId }
@@ -55,7 +54,7 @@ async function requireActive(sql: Sql, companyId: number): Promise<Company> {
   return company
 }
 
-/** Every name must be usable, those of later steps as well; only the first one's registrations belong to the dispatch. */
+/** The sender names of all steps must be usable. The dispatch stores only the registrations of the first name. */
 async function registrationsOf(sql: Sql, companyId: number, dispatch: ClientDispatch): Promise<number[]> {
   const steps = dispatch.cascade ?? []
   const names = [dispatch, ...steps].map(({ senderName }) => senderName)
@@ -69,37 +68,38 @@ async function registrationsOf(sql: Sql, companyId: number, dispatch: ClientDisp
 }
 
 /**
- * Adds recipients to a dispatch that has not been started; what became of each, in the order submitted. With `from` only
- * while the dispatch has so many: an upload that goes on after days, when its keys are forgotten, adds none of them twice.
+ * Adds recipients to a dispatch that is not started, and returns their results in the order of the request. `from` is the
+ * expected number of recipients in the dispatch. An upload may continue after days, when its idempotency keys are deleted;
+ * with `from` it adds no recipient twice.
  */
 export async function addRecipients(
   pool: Pool,
   numbering: Numbering,
-  home: DispatchKey,
+  key: DispatchKey,
   request: { recipients: Recipient[]; linkBase: string; once: Once; from?: number; alongside?: Alongside },
-): Promise<Answer[]> {
+): Promise<RecipientResult[]> {
   const { recipients, linkBase } = request
-  const answers: Answer[] = []
+  const results: RecipientResult[] = []
   const { from } = await once(pool, request.once, async sql => {
     await allowLongWork(sql)
-    const [dispatch] = await store.lockDispatch(sql, home.companyId, home.dispatchId)
-    if (dispatch!.status !== 'CREATED') throw inappropriateStatus()
-    if (request.from !== undefined && request.from !== dispatch!.messageCount) {
-      throw invalidField('from', `the dispatch has ${dispatch!.messageCount} recipients`)
+    const dispatch = await store.lockDispatch(sql, key.companyId, key.dispatchId)
+    if (dispatch.status !== 'CREATED') throw inappropriateStatus()
+    if (request.from !== undefined && request.from !== dispatch.messageCount) {
+      throw invalidField('from', `the dispatch has ${dispatch.messageCount} recipients`)
     }
-    const company = await requireActive(sql, home.companyId)
-    await addTo(sql, numbering, { dispatch: dispatch!, company, recipients, linkBase, answers })
-    await request.alongside?.(sql, home.dispatchId)
-    return { from: dispatch!.messageCount }
+    const company = await requireActive(sql, key.companyId)
+    await addRecipientsTo(sql, numbering, { dispatch, company, recipients, linkBase, results })
+    await request.alongside?.(sql, key.dispatchId)
+    return { from: dispatch.messageCount }
   })
-  // The same request came before: its answers are read from the messages.
-  return answers.length > 0 ? answers : answersAgain(pool, home, from, recipients.length)
+  // A repeated request reads the results of the first request from the messages.
+  return results.length > 0 ? results : resultsBefore(pool, key, from, recipients.length)
 }
 
-const answersAgain = async (sql: Sql, { companyId, dispatchId }: DispatchKey, from: number, count: number) =>
-  store.selectAnswers(sql, await requireDispatchOf(sql, companyId, dispatchId), from, count)
+const resultsBefore = async (sql: Sql, { companyId, dispatchId }: DispatchKey, from: number, count: number) =>
+  store.selectResults(sql, await requireDispatchOf(sql, companyId, dispatchId), from, count)
 
-/** A dispatch of this company. Someone else's is as unknown as one that does not exist. */
+/** A dispatch of this company. A dispatch of another company is reported as not found. */
 export async function requireDispatchOf(sql: Sql, companyId: number, dispatchId: number): Promise<Dispatch> {
   const [dispatch] = await store.selectDispatchOf(sql, companyId, dispatchId)
   if (!dispatch) throw notFound('Dispatch')
@@ -117,19 +117,19 @@ export async function requireShownDispatch(sql: Sql, companyId: number, dispatch
   return showing(centers)(dispatch)
 }
 
-/** A page, newest first. */
+/** Returns one page. The newest dispatch is first. */
 export async function listShownDispatches(
   sql: Sql,
   companyId: number,
   status: DispatchStatus | undefined,
   { page, perPage }: { page: number; perPage: number },
 ) {
-  const [[count], items, centers] = await Promise.all([
+  const [total, items, centers] = await Promise.all([
     store.countDispatches(sql, companyId, status),
     store.selectDispatches(sql, companyId, status, (page - 1) * perPage, perPage),
     listCenters(sql, companyId),
   ])
-  return { total: count!.total, items: items.map(showing(centers)) }
+  return { total, items: items.map(showing(centers)) }
 }
 
 function showing(centers: TrafficCenter[]) {
@@ -137,12 +137,18 @@ function showing(centers: TrafficCenter[]) {
   return (d: store.DispatchWithSums): ShownDispatch => ({
     ...d,
     centerName: d.centerId === null ? null : (nameOf.get(d.centerId) ?? null),
-    messages: fatesOf(d.createdMessages, d.sentMessages, d.deliveredMessages, d.failedMessages, d.unsentMessages),
-    parts: fatesOf(d.createdParts, d.sentParts, d.deliveredParts, d.failedParts, d.unsentParts),
+    messages: clientCountsOf(
+      d.createdMessages,
+      d.sentMessages,
+      d.deliveredMessages,
+      d.failedMessages,
+      d.unsentMessages,
+    ),
+    parts: clientCountsOf(d.createdParts, d.sentParts, d.deliveredParts, d.failedParts, d.unsentParts),
   })
 }
 
-const fatesOf = (created: number, sent: number, delivered: number, failed: number, unsent: number) => ({
+const clientCountsOf = (created: number, sent: number, delivered: number, failed: number, unsent: number) => ({
   total: created + sent + delivered + failed,
   delivered,
   undelivered: failed - unsent,

@@ -64,6 +64,8 @@ export type ClientDispatch = {
   cascade: CascadeStep[] | null
 }
 
+export type DispatchKey = { companyId: number; dispatchId: number }
+
 /** The traffic type of a dispatch, and the approved template that it comes from. */
 export type Purpose = { trafficType: TrafficType; templateId: number | null }
 

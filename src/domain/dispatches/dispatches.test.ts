@@ -11,9 +11,11 @@ import { blocksOfPage, pageOfMessages } from '../messages/messages.ts'
 import { brands } from '../numbering/brand.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { updateSender } from '../senders/senders.ts'
+import { createDispatch } from './creating.ts'
 import type { NewDispatch, Recipient } from './dispatch.ts'
-import { addMessages, createDispatch, requireDispatch, requireDispatchProgress } from './dispatches.ts'
 import { startDispatch } from './lifecycle.ts'
+import { requireDispatch, requireDispatchProgress } from './reading.ts'
+import { addMessages } from './writing.ts'
 
 const db = useDatabase()
 
@@ -56,7 +58,7 @@ const append = (dispatchId: number, recipients: Recipient[]) =>
 
 const greeting = (destination: string): Recipient => ({ destination, substitutions: { name: 'Анна' } })
 
-/** Every fate a recipient can have: accepted by any sender, or refused for any reason. */
+/** All results of a recipient: accepted for any sender, or rejected for any reason. */
 const recipient: fc.Arbitrary<Recipient> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...brands).map(brand => greeting(numberOf[brand])) },
   { weight: 1, arbitrary: fc.constantFrom('77011234567', '4915112345678').map(greeting) },
@@ -71,7 +73,7 @@ const recipient: fc.Arbitrary<Recipient> = fc.oneof(
   },
 )
 
-/** Small requests, and some that reach into the next block of counters. */
+/** Small requests, and requests that reach the next block of counters. */
 const request = fc.oneof(
   { weight: 3, arbitrary: fc.array(recipient, { minLength: 1, maxLength: 40 }) },
   {
@@ -84,7 +86,7 @@ const request = fc.oneof(
 
 const inDispatch = (dispatchId: number) => db.sql`company_id = ${companyId} and dispatch_id = ${dispatchId}`
 
-/** Compares everything that is counted with the messages themselves. */
+/** Compares all counters with the messages. */
 async function expectConsistent(dispatchId: number) {
   const messages = await db.sql<Row[]>`
     select dispatch_position as position, message_uuid as uuid, lane_id, seq, status, parts, price, error_code, text
@@ -159,8 +161,8 @@ async function expectTotals(dispatchId: number, messages: readonly Row[]) {
   })
 }
 
-describe('counters and places', () => {
-  test('are those of the messages, after any creation and any additions', async () => {
+describe('counters and positions', () => {
+  test('agree with the messages after any creation and any additions', async () => {
     await fc.assert(
       fc.asyncProperty(request, fc.array(request, { maxLength: 3 }), async (first, additions) => {
         const acceptances = [await create(first)]
@@ -176,7 +178,7 @@ describe('counters and places', () => {
     )
   })
 
-  /** Each request speaks of its own messages, in the order submitted; keys rise within it, and in time from one to the next. */
+  /** Each response lists the messages of its request in their order. Keys rise within a request and from request to request. */
   function expectAcceptancesOf(messages: readonly Row[], acceptances: Awaited<ReturnType<typeof create>>[]) {
     let from = 0
     let time = 0
@@ -194,7 +196,7 @@ describe('counters and places', () => {
     }
   }
 
-  test('additions made at once follow one another without a gap', async () => {
+  test('concurrent additions have consecutive positions without a gap', async () => {
     const { dispatchId } = await create([greeting(numberOf.MTS)])
     const sizes = [1, 7, 40, 3, 1200, 5, 2, 30]
     const all = [...brands.map(brand => numberOf[brand]), 'no number', '77011234567']
@@ -210,7 +212,7 @@ describe('counters and places', () => {
     expect(messages).toHaveLength(1 + sizes.reduce((sum, size) => sum + size, 0))
   })
 
-  test('an addition racing the start is wholly before it, or refused and leaves nothing', async () => {
+  test('an addition that runs concurrently with the start is complete before it, or is refused and writes nothing', async () => {
     for (let round = 0; round < 6; round++) {
       const { dispatchId } = await create([greeting(numberOf.MTS)])
       const additions = Array.from({ length: 6 }, (_, i) =>
@@ -235,7 +237,7 @@ describe('counters and places', () => {
     }
   })
 
-  test('a request that the server refuses half-way leaves nothing behind', async () => {
+  test('a request that the database refuses half-way writes nothing', async () => {
     const counts = () => db.sql`
       select (select count(*) from dispatches) as dispatches, (select count(*) from dispatch_ids) as ids,
         (select count(*) from messages) as messages, (select count(*) from lanes) as lanes,
@@ -253,8 +255,8 @@ describe('counters and places', () => {
   })
 })
 
-describe('senders changed after the dispatch was made', () => {
-  test('a name that became international gets a place for numbers abroad', async () => {
+describe('senders that changed after the dispatch was created', () => {
+  test('a sender that became international gets a lane for foreign numbers', async () => {
     const sender = await aSender(db.sql, companyId, { brand: 'TELE2' })
     const { dispatchId } = await create([greeting(numberOf.TELE2)], aDispatch({ senderIds: [sender.senderId] }))
     await updateSender(db.sql, sender, { commonType: 'INTERNATIONAL_COMMON' }, new Date())
@@ -264,8 +266,8 @@ describe('senders changed after the dispatch was made', () => {
   })
 })
 
-describe('the blocks a page touches', () => {
-  test('are those in which its messages lie', () => {
+describe('the blocks of a page', () => {
+  test('are the blocks that contain its messages', () => {
     const counts = fc
       .array(fc.record({ gap: fc.integer({ min: 1, max: 3 }), messages: fc.integer({ min: 1, max: 9 }) }), {
         maxLength: 8,
@@ -295,7 +297,7 @@ describe('the blocks a page touches', () => {
 describe('a page of messages', () => {
   let home: Awaited<ReturnType<typeof requireDispatch>>
 
-  /** Two and a half blocks of messages whose statuses lie in heaps, as they do while a dispatch is on its way. */
+  /** Two and a half blocks of messages. Equal statuses are next to each other, as in a dispatch that is being sent. */
   beforeEach(async () => {
     const { dispatchId } = await create(Array.from({ length: 12_345 }, () => greeting(numberOf.MTS)))
     await db.sql`
@@ -315,7 +317,7 @@ describe('a page of messages', () => {
     home = await requireDispatch(db.sql, partner, dispatchId)
   })
 
-  test('of any status, size and depth is what plain counting gives', async () => {
+  test('of any status, size and depth has the messages that plain counting gives', async () => {
     const uuids = await db.sql<{ uuid: string; status: MessageStatus }[]>`
       select message_uuid as uuid, status from messages where ${inDispatch(home.dispatchId)} order by dispatch_position`
     const status = fc.option(fc.constantFrom(...messageStatuses), { nil: undefined })
@@ -338,7 +340,7 @@ describe('a page of messages', () => {
     )
   })
 
-  test('that follows another of the same status begins where that one ended', async () => {
+  test('begins where the page before it of the same status ended', async () => {
     const pages: string[] = []
     for (let page = 1; ; page++) {
       const { items } = await pageOfMessages(db.sql, home, 'SENT', page, 1000)

@@ -6,7 +6,7 @@ import { endDueLanes } from './ending.ts'
 
 const db = useDatabase()
 
-test('a lane that somebody has locked is passed over and ended the next time, and the others are ended now', async () => {
+test('a lane that another transaction has locked is skipped and ended the next time, and the others are ended now', async () => {
   const numbering = await loadNumbering(db.sql)
   const world = await aWorld(db.sql)
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(8))

@@ -15,33 +15,33 @@ import { tariffsByIds } from '../pricing/pricing.ts'
 import { type Package, packagesBetween } from '../pricing/tariff.ts'
 import { sendersByIds, sendersCalled } from '../senders/senders.ts'
 import { requestStopsOf } from '../stop-requests/stop-requests.ts'
-import type { Dispatch } from './dispatch.ts'
-import { requireDispatch } from './dispatches.ts'
-import { requireUsableName } from './routing.ts'
+import { requireUsableName } from './acceptance/routing.ts'
+import type { Dispatch, DispatchKey } from './dispatch.ts'
+import { requireDispatch } from './reading.ts'
 import * as store from './store.ts'
 
 export type Billing = { billingZone: string; now: Date }
 
 /**
- * What a dispatch holds. While it is STARTED every message still CREATED holds its price. While it is STOPPED only
- * those in somebody's hands (in an open lease) do: what was handed to an operator cannot be called back, and the
- * transaction that closes the lease lets go of the rest. Whatever is SENT holds its price until it is final. Packages
- * are held while it is STARTED; one that is reached afterwards by what was on its way is charged all the same.
+ * The reservation of a dispatch. While the dispatch is STARTED, every CREATED message holds its price. While it is STOPPED,
+ * only CREATED messages in an open lease hold their price: the operator may already have them. The transaction that
+ * closes the lease releases the holds of messages that were not sent. A SENT message holds its price until it is final.
+ * Packages are held while the dispatch is STARTED. A package that SENT messages reach after a stop is charged too.
  *
- * Start and stop take the account's lock first and the dispatch's second, like everyone else.
+ * Start and stop lock the account first and the dispatch second, like all other code.
  */
 
-/** CREATED or STOPPED to STARTED: all of it is reserved, or it does not start. A started one stays as it is. */
+/** Changes CREATED or STOPPED to STARTED if the company can pay for all messages. A STARTED dispatch does not change. */
 export async function startDispatch(pool: Pool, partner: Partner, dispatchId: number, billing: Billing): Promise<void> {
   await startDispatchOf(pool, await requireDispatch(pool, partner, dispatchId), billing)
 }
 
-/** Work that commits with a start or a stop, or not at all. */
+/** Writes more rows in the transaction of a start or a stop. */
 type Alongside = (sql: Transaction) => Promise<void>
 
-/** The same for a dispatch whose company the caller has checked. */
-export function startDispatchOf(pool: Pool, home: DispatchKey, billing: Billing, alongside?: Alongside): Promise<void> {
-  return underLocks(pool, home, billing, async (sql, dispatch, account) => {
+/** Starts a dispatch. The caller has checked its company. */
+export function startDispatchOf(pool: Pool, key: DispatchKey, billing: Billing, alongside?: Alongside): Promise<void> {
+  return underLocks(pool, key, billing, async (sql, dispatch, account) => {
     if (dispatch.status === 'STARTED') return
     if (dispatch.status === 'COMPLETED') throw invalid('The dispatch is COMPLETED and cannot be started')
     if (dispatch.endedAt) throw invalid('The dispatch was stopped for good and cannot be started')
@@ -50,14 +50,14 @@ export function startDispatchOf(pool: Pool, home: DispatchKey, billing: Billing,
   })
 }
 
-/** The messaging API's: once, and from CREATED alone. With `price` only when exactly that would be held. */
+/** Starts a CREATED dispatch, for the messaging API. With `price` it starts only if exactly this amount would be held. */
 export function startCreatedDispatch(
   pool: Pool,
-  home: DispatchKey,
+  key: DispatchKey,
   billing: Billing,
   { price, alongside }: { price?: Money; alongside?: Alongside } = {},
 ): Promise<void> {
-  return underLocks(pool, home, billing, async (sql, dispatch, account) => {
+  return underLocks(pool, key, billing, async (sql, dispatch, account) => {
     if (dispatch.status !== 'CREATED') throw inappropriateStatus()
     if (price !== undefined && price !== (await priceToStart(sql, dispatch, billing))) {
       throw invalidField('price', 'the dispatch costs another amount now')
@@ -67,18 +67,18 @@ export function startCreatedDispatch(
   })
 }
 
-/** What starting the dispatch would hold: its messages, and the packages of recipients that it could reach. */
+/** The amount that a start would hold: the prices of the messages, and the packages that the dispatch could reach. */
 export const priceToStart = async (sql: Sql, dispatch: Dispatch, billing: Billing): Promise<Money> =>
   dispatch.createdPrice - (await heldBy(sql, dispatch)) + sum(await packagesWithinReach(sql, dispatch, billing))
 
-/** STARTED to STOPPED: what nobody has in hands yet is held, and its reservation let go. */
+/** Changes STARTED to STOPPED. Messages without a lease stay CREATED, and their reservation is released. */
 export async function stopDispatch(pool: Pool, partner: Partner, dispatchId: number, billing: Billing): Promise<void> {
   await stopDispatchOf(pool, await requireDispatch(pool, partner, dispatchId), billing)
 }
 
-/** The same for a dispatch whose company the caller has checked. */
-export function stopDispatchOf(pool: Pool, home: DispatchKey, billing: Billing, alongside?: Alongside): Promise<void> {
-  return underLocks(pool, home, billing, async (sql, dispatch) => {
+/** Stops a dispatch. The caller has checked its company. */
+export function stopDispatchOf(pool: Pool, key: DispatchKey, billing: Billing, alongside?: Alongside): Promise<void> {
+  return underLocks(pool, key, billing, async (sql, dispatch) => {
     if (dispatch.status === 'STOPPED') return
     if (dispatch.status !== 'STARTED') throw invalid(`The dispatch is ${dispatch.status} and cannot be stopped`)
     await stop(sql, dispatch, lanes.closeLanes)
@@ -87,41 +87,38 @@ export function stopDispatchOf(pool: Pool, home: DispatchKey, billing: Billing, 
 }
 
 /**
- * The same for good: what nobody has in hands is not held but becomes unsent, by and by (see `ending.ts`). No cascade of
- * it goes on from now on, and the later steps that wait are stopped (see `sending/stopping.ts`). One that a partner
- * stopped has let go of its reservation already.
+ * Stops a dispatch so that it cannot be started again. Messages without a lease fail as unsent (see `ending.ts`). No
+ * cascade of the dispatch continues, and waiting later steps are stopped (see `stopping/stopping.ts`). If a partner stopped
+ * the dispatch before, its reservation is already released.
  */
-export function endDispatch(pool: Pool, home: DispatchKey, billing: Billing): Promise<void> {
-  return underLocks(pool, home, billing, async (sql, dispatch) => {
+export function endDispatch(pool: Pool, key: DispatchKey, billing: Billing): Promise<void> {
+  return underLocks(pool, key, billing, async (sql, dispatch) => {
     const end = () => lanes.endLanes(sql, dispatch, errorCodes.stopped)
     if (dispatch.status === 'STARTED') await stop(sql, dispatch, end)
     else if (dispatch.status === 'STOPPED' && !dispatch.endedAt) await end()
-    else if (!(await goesOn(sql, dispatch))) throw inappropriateStatus()
+    else if (!(await hasOpenCascade(sql, dispatch))) throw inappropriateStatus()
     await store.setEnded(sql, dispatch)
     if (dispatch.cascade) await requestStopsOf(sql, store.waitingSteps(sql, dispatch))
   })
 }
 
-/** One by cascade is COMPLETED with its first steps, for whoever counts recipients; others may still be to come. */
-async function goesOn(sql: Sql, dispatch: Dispatch): Promise<boolean> {
+/** A cascade dispatch is COMPLETED when its first steps are final. Its later steps may still be waiting. */
+async function hasOpenCascade(sql: Sql, dispatch: Dispatch): Promise<boolean> {
   if (dispatch.status !== 'COMPLETED' || !dispatch.cascade || dispatch.endedAt) return false
   return (await store.selectOpenCascade(sql, dispatch)).length > 0
 }
 
 export const inappropriateStatus = () => new AppError('dispatch_status', 'Inappropriate dispatch status')
 
-export type DispatchKey = { companyId: number; dispatchId: number }
-
 async function underLocks(
   pool: Pool,
   { companyId, dispatchId }: DispatchKey,
   { billingZone, now }: Billing,
-  move: (sql: Transaction, dispatch: Dispatch, account: Account) => Promise<void>,
+  change: (sql: Transaction, dispatch: Dispatch, account: Account) => Promise<void>,
 ) {
   await pool.begin(async sql => {
     const account = await lockAccount(sql, companyId, monthOf(now, billingZone))
-    const [dispatch] = await store.lockDispatch(sql, companyId, dispatchId)
-    await move(sql, dispatch!, account)
+    await change(sql, await store.lockDispatch(sql, companyId, dispatchId), account)
   })
 }
 
@@ -146,8 +143,8 @@ async function start(
   await store.updateStatus(sql, dispatch, 'STARTED')
   await lanes.openLanes(sql, dispatch, billing.now)
   if (await hasTooManyLanes(sql, companyId)) throw tooManyLanes()
-  await sql`select pg_notify('tidings_lanes', '')` // engines look at once instead of at their next turn
-  await completeFinished(sql, companyId, [dispatchId]) // one without any accepted message is done at once
+  await sql`select pg_notify('tidings_lanes', '')` // engines read the lanes at once instead of in their next turn
+  await completeFinished(sql, companyId, [dispatchId]) // a dispatch without accepted messages is COMPLETED at once
 }
 
 const tooManyLanes = () =>
@@ -155,7 +152,7 @@ const tooManyLanes = () =>
     'Too many dispatches of the company are being sent or wait for their time: start this one when others are done',
   )
 
-/** Closing the lanes first: they are the rows that a claim updates, so a claim is wholly before or after this. */
+/** Closes the lanes first. A worker that takes a lease updates the lane, so the lease is taken wholly before or after the stop. */
 async function stop(sql: Transaction, dispatch: Dispatch, close: typeof lanes.closeLanes) {
   await close(sql, dispatch)
   const packages = await letGoOfPackages(sql, dispatch.companyId, [dispatch.dispatchId])
@@ -163,7 +160,7 @@ async function stop(sql: Transaction, dispatch: Dispatch, close: typeof lanes.cl
   await store.updateStatus(sql, dispatch, 'STOPPED')
 }
 
-/** A client's name must be usable, as it was when the dispatch was made; the senders a partner named, APPROVED. */
+/** The sender name of a client must still be usable. The senders of a partner must be APPROVED. */
 async function refuseUnapproved(sql: Sql, dispatch: Dispatch) {
   const { companyId, channelType, senderName } = dispatch
   if (senderName) {
@@ -181,7 +178,7 @@ async function refuseUnapproved(sql: Sql, dispatch: Dispatch) {
   }
 }
 
-/** What the messages hold that are in somebody's hands and not recorded yet. */
+/** The holds of CREATED messages in open leases. */
 async function heldBy(sql: Sql, dispatch: Dispatch): Promise<Money> {
   let held = 0n
   for (const range of await leasedRanges(sql, dispatch.companyId, dispatch.dispatchId)) {
@@ -191,8 +188,8 @@ async function heldBy(sql: Sql, dispatch: Dispatch): Promise<Money> {
 }
 
 /**
- * The packages of unique recipients that this dispatch could reach this month: with everyone in it who is not final
- * and was not reached yet. In a month that begins before it is done it may reach others; packages are never refused.
+ * The MAU packages that this dispatch could reach this month, if all its pending recipients are new. If the next month
+ * begins before the dispatch is completed, it may reach other packages. A package is always charged, also without a hold.
  */
 async function packagesWithinReach(sql: Sql, dispatch: Dispatch, { billingZone, now }: Billing): Promise<Package[]> {
   const tariffs = (await tariffsByIds(sql, dispatch.tariffIds)).filter(({ pricingModel }) => pricingModel === 'MAU')
@@ -204,14 +201,14 @@ async function packagesWithinReach(sql: Sql, dispatch: Dispatch, { billingZone, 
     monthOf(now, billingZone),
   )
   return tariffs.flatMap(tariff => {
-    const { reached, within } = reach.find(({ tariffId }) => tariffId === tariff.tariffId)!
-    return packagesBetween(tariff, reached, reached + within)
+    const ofTariff = reach.find(({ tariffId }) => tariffId === tariff.tariffId)
+    return ofTariff ? packagesBetween(tariff, ofTariff.reached, ofTariff.reached + ofTariff.within) : []
   })
 }
 
 const sum = (packages: Package[]): Money => packages.reduce((total, { amount }) => total + amount, 0n)
 
-/** Dispatches with nothing pending become COMPLETED and let go of what they held for packages. */
+/** Sets dispatches without pending messages to COMPLETED and releases their package holds. */
 export async function completeFinished(sql: Sql, companyId: number, dispatchIds: number[]): Promise<void> {
   if (dispatchIds.length === 0) return
   const completed = await store.completeFinished(sql, companyId, dispatchIds)

@@ -1,7 +1,7 @@
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { EndingLane } from '../lanes/lane-ends.ts'
-import type { ClientDispatch, Dispatch, DispatchStatus, NewDispatch, Purpose } from './dispatch.ts'
+import type { ClientDispatch, Dispatch, DispatchKey, DispatchStatus, NewDispatch, Purpose } from './dispatch.ts'
 
 const columns = (sql: Sql) => sql`
   d.company_id, d.dispatch_id, d.name, d.status, d.channel_type,
@@ -13,10 +13,12 @@ const columns = (sql: Sql) => sql`
   d.first_uuid, d.last_uuid,
   d.created_at, d.started_at, d.ended_at, c.currency`
 
-export function insertDispatchId(sql: Sql, companyId: number) {
-  return sql<{ dispatchId: number; now: Date }[]>`
+export async function insertDispatchId(sql: Sql, companyId: number): Promise<DispatchKey & { now: Date }> {
+  const [row] = await sql<{ dispatchId: number; now: Date }[]>`
     insert into dispatch_ids (company_id) values (${companyId})
     returning dispatch_id, clock_timestamp() as now`
+  if (!row) throw new Error('The id of the dispatch was not inserted')
+  return { companyId, ...row }
 }
 
 export function insertDispatch(
@@ -38,10 +40,10 @@ export function insertDispatch(
       ${dispatch.callbackEvents ?? null})`
 }
 
-/** The window of the messaging API's is read on the clocks of its lanes' zones. */
+/** The sending window of a client's dispatch is in the time zones of its lanes. */
 export function insertClientDispatch(
   sql: Sql,
-  home: { companyId: number; dispatchId: number },
+  key: DispatchKey,
   purpose: Purpose,
   dispatch: ClientDispatch & { senderIds: number[] },
 ) {
@@ -51,20 +53,20 @@ export function insertClientDispatch(
       company_id, dispatch_id, name, channel_type, traffic_type, template_id, text, sender_ids, sender_name, center_id,
       hours, days, parts_per_second, options, cascade, api, callback_url, callback_events)
     values (
-      ${home.companyId}, ${home.dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${purpose.trafficType},
+      ${key.companyId}, ${key.dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${purpose.trafficType},
       ${purpose.templateId}, ${dispatch.text}, ${dispatch.senderIds}, ${dispatch.senderName}, ${dispatch.centerId},
       ${options.hours ?? null}, ${options.days ?? null}, ${dispatch.partsPerSecond}, ${sql.json(options)},
       ${cascade ? sql.json(cascade as never) : null}, 'messaging', ${dispatch.callbackUrl}, ${dispatch.callbackEvents})`
 }
 
-export const setEnded = (sql: Sql, home: { companyId: number; dispatchId: number }) => sql`
+export const setEnded = (sql: Sql, key: DispatchKey) => sql`
   update dispatches set ended_at = clock_timestamp()
-  where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
+  where company_id = ${key.companyId} and dispatch_id = ${key.dispatchId}`
 
-/** What a request added; the bounds of the keys only ever widen. */
+/** Adds the sums of a request. The range of message keys only grows. */
 export function addToDispatch(
   sql: Sql,
-  home: { companyId: number; dispatchId: number },
+  key: DispatchKey,
   added: { messages: number; estimate: Money; tariffIds: number[]; firstUuid: string; lastUuid: string },
 ) {
   return sql`
@@ -75,11 +77,11 @@ export function addToDispatch(
       tariff_ids = array(select distinct unnest(tariff_ids || ${added.tariffIds}::bigint[])),
       first_uuid = least(first_uuid, ${added.firstUuid}::uuid),
       last_uuid = greatest(last_uuid, ${added.lastUuid}::uuid)
-    where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
+    where company_id = ${key.companyId} and dispatch_id = ${key.dispatchId}`
 }
 
-/** Among the answers of a request that was repeated: those that got a lane were accepted. */
-export function selectAnswers(sql: Sql, dispatch: Dispatch, from: number, count: number) {
+/** The results of an earlier request, for a repeated request. Accepted recipients have a lane. */
+export function selectResults(sql: Sql, dispatch: Dispatch, from: number, count: number) {
   return sql<{ uuid: string; destination: string; errorCode: number | null }[]>`
     select message_uuid as uuid, destination, case when lane_id is null then error_code end as error_code from messages
     where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
@@ -103,11 +105,13 @@ export function selectDispatchOf(sql: Sql, companyId: number, dispatchId: number
     where d.company_id = ${companyId} and d.dispatch_id = ${dispatchId}`
 }
 
-/** The same, locked: append, start and stop look at the status under this lock. */
-export function lockDispatch(sql: Sql, companyId: number, dispatchId: number) {
-  return sql<(Dispatch & { now: Date })[]>`
+/** Locks a dispatch that exists. Adding recipients, start and stop read the status under this lock. */
+export async function lockDispatch(sql: Sql, companyId: number, dispatchId: number): Promise<Dispatch & { now: Date }> {
+  const [dispatch] = await sql<(Dispatch & { now: Date })[]>`
     select ${columns(sql)}, clock_timestamp() as now from dispatches d join companies c using (company_id)
     where d.company_id = ${companyId} and d.dispatch_id = ${dispatchId} for update of d`
+  if (!dispatch) throw new Error(`Dispatch ${dispatchId} of company ${companyId} does not exist`)
+  return dispatch
 }
 
 type BlockSums = {
@@ -167,7 +171,7 @@ export function selectDispatchOfWithSums(sql: Sql, companyId: number, dispatchId
 
 const ofStatus = (sql: Sql, status: DispatchStatus | undefined) => (status ? sql`and status = ${status}` : sql``)
 
-/** The page is cut on the narrow index first, so that what lies before it is skipped, not read. */
+/** Selects the page from the narrow index first, so that PostgreSQL does not read the rows of the pages before it. */
 export function selectDispatches(
   sql: Sql,
   companyId: number,
@@ -186,19 +190,20 @@ export function selectDispatches(
     order by d.dispatch_id desc`
 }
 
-export function countDispatches(sql: Sql, companyId: number, status: DispatchStatus | undefined) {
-  return sql<{ total: number }[]>`
+export async function countDispatches(sql: Sql, companyId: number, status: DispatchStatus | undefined) {
+  const [count] = await sql<{ total: number }[]>`
     select count(*) as total from dispatches where company_id = ${companyId} ${ofStatus(sql, status)}`
+  return count?.total ?? 0
 }
 
-export function updateStatus(sql: Sql, home: { companyId: number; dispatchId: number }, status: DispatchStatus) {
+export function updateStatus(sql: Sql, key: DispatchKey, status: DispatchStatus) {
   return sql`
     update dispatches set status = ${status},
       started_at = case when ${status === 'STARTED'} then coalesce(started_at, clock_timestamp()) else started_at end
-    where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
+    where company_id = ${key.companyId} and dispatch_id = ${key.dispatchId}`
 }
 
-/** Those of the dispatches that have nothing pending any more, moved once. */
+/** Sets dispatches without pending messages to COMPLETED, and returns the dispatches that changed. */
 export function completeFinished(sql: Sql, companyId: number, dispatchIds: number[]) {
   return sql<{ dispatchId: number }[]>`
     update dispatches d set status = 'COMPLETED', completed_at = clock_timestamp()
@@ -211,7 +216,7 @@ export function completeFinished(sql: Sql, companyId: number, dispatchIds: numbe
     returning d.dispatch_id`
 }
 
-/** How many people each tariff by unique recipients has reached this month, and how many new ones a dispatch could. */
+/** For each MAU tariff: the recipients reached this month, and the new recipients that the dispatch could reach. */
 export function selectReach(sql: Sql, dispatch: Dispatch, tariffIds: number[], month: string) {
   return sql<{ tariffId: number; reached: number; within: number }[]>`
     select t.tariff_id, coalesce(u.recipients, 0)::bigint as reached, (
@@ -229,7 +234,7 @@ export function selectReach(sql: Sql, dispatch: Dispatch, tariffIds: number[], m
       on u.company_id = ${dispatch.companyId} and u.tariff_id = t.tariff_id and u.month = ${month}`
 }
 
-/** What is still to be sent of a lane and in nobody's hands, from a place on. */
+/** CREATED messages of a lane that no lease covers, from `fromSeq` on. */
 export function selectUnsent(sql: Sql, lane: EndingLane, fromSeq: number, limit: number) {
   return sql<{ uuid: string; seq: number }[]>`
     select m.message_uuid as uuid, m.seq from messages m
@@ -246,7 +251,7 @@ export function selectUnsent(sql: Sql, lane: EndingLane, fromSeq: number, limit:
 export const waitingSteps = (sql: Sql, { companyId, dispatchId, firstUuid }: Dispatch) => sql`
   select m.company_id, m.message_uuid ${laterSteps(sql, companyId, dispatchId, firstUuid)} and m.status = 'CREATED'`
 
-/** Something of its cascades that waits, that may fail with steps left, or that may still be read in time. */
+/** A row if a cascade of the dispatch can still send a step: a message waits, may fail before the last step, or may stay unread. */
 export function selectOpenCascade(sql: Sql, { companyId, dispatchId, firstUuid }: Dispatch) {
   return sql`
     (select 1 ${laterSteps(sql, companyId, dispatchId, firstUuid)} and (m.status = 'CREATED'

@@ -10,9 +10,11 @@ import { approveTemplate, denyTemplate } from '../templates/moderation.ts'
 import type { NewTemplate } from '../templates/template.ts'
 import { createTemplate } from '../templates/templates.ts'
 import { addRecipients, createClientDispatch } from './client-dispatches.ts'
+import { createDispatch } from './creating.ts'
 import type { ClientDispatch, Recipient } from './dispatch.ts'
-import { addMessages, createDispatch, tryDispatch } from './dispatches.ts'
+import { dryRunDispatch } from './dry-run.ts'
 import { startCreatedDispatch } from './lifecycle.ts'
+import { addMessages } from './writing.ts'
 
 /** The purpose of a dispatch comes from the approved template that its texts match. */
 
@@ -26,7 +28,7 @@ beforeAll(async () => {
 
 const PRICES = { TRANSACT: '2', PROMO: '5' }
 
-/** A company with a template for orders, and prices that tell its texts from all others. */
+/** A company with a template for orders. Messages that match it have another price than all others. */
 async function aShop(given: Partial<NewTemplate> = {}): Promise<World & { templateId: number }> {
   const world = await aWorld(db.sql)
   for (const [trafficType, price] of Object.entries(PRICES)) {
@@ -104,7 +106,7 @@ const requestOf = ({ partner, companyId, senders }: World, recipients: Recipient
 const ofPartner = (world: World, recipients: Recipient[], text?: string) =>
   createDispatch(db.sql, numbering, requestOf(world, recipients, text))
 
-/** What became of the recipients: their type, template, price and place among the lanes. */
+/** The results of the recipients: traffic type, template, price and lane. */
 const judged = (dispatchId: number) => db.sql`
   select m.error_code as code, coalesce(m.traffic_type, d.traffic_type) as type, m.template_id as template, m.price,
     l.priority
@@ -116,25 +118,25 @@ const transact = (template: number) => ({ code: null, type: 'TRANSACT', template
 const promo = { code: null, type: 'PROMO', template: null, price: money('5'), priority: 3 }
 
 describe('of the messaging API', () => {
-  test('has the type, price and place of the template that its text matches', async () => {
+  test('has the traffic type, price and lane of the template that its text matches', async () => {
     const shop = await aShop()
     const { dispatchId } = await ofClient(shop, [FITS, to('18')])
     expect(await judged(dispatchId)).toEqual([transact(shop.templateId), transact(shop.templateId)])
   })
 
-  test('keeps whoever gets another text than the template says, with the usual type, price and place', async () => {
+  test('accepts a recipient with another text, with the default traffic type, price and lane', async () => {
     const shop = await aShop()
     const { dispatchId, answers } = await ofClient(shop, [FITS, ADVERTISING])
     expect(answers.map(({ errorCode }) => errorCode)).toEqual([null, null])
     expect(await judged(dispatchId)).toEqual([transact(shop.templateId), promo])
   })
 
-  test('goes with the advertising, whatever it says, when its text matches none', async () => {
+  test('is advertising when its text matches no template', async () => {
     const { dispatchId } = await ofClient(await aShop(), [FITS, ADVERTISING], { text: 'Your order {x} is ready' })
     expect(await judged(dispatchId)).toEqual([promo, promo])
   })
 
-  test('is held to its template although that was denied meanwhile', async () => {
+  test('keeps its template although that was denied meanwhile', async () => {
     const shop = await aShop()
     const { answers: _, ...home } = await ofClient(shop, [FITS])
     await denyTemplate(db.sql, shop.templateId, undefined, new Date())
@@ -142,7 +144,7 @@ describe('of the messaging API', () => {
     expect((await judged(home.dispatchId)).slice(1)).toEqual([transact(shop.templateId), promo])
   })
 
-  test('with links matches by the text as it was written, and as it goes out', async () => {
+  test('with links matches by its text with long links, and by its text with short links', async () => {
     const shop = await aShop({ pattern: 'Order %d is at https://shop.example/orders' })
     const { companyId, templateId } = shop
     const see = await aTemplate(companyId, { pattern: 'See %w now' })
@@ -156,7 +158,7 @@ describe('of the messaging API', () => {
 })
 
 describe('of the partner API', () => {
-  test('keeps every recipient; a text that does not fit the template has the usual type, price and place', async () => {
+  test('accepts every recipient, and a text that does not match has the default traffic type, price and lane', async () => {
     const shop = await aShop()
     const other = { destination: MTS, customText: 'Everything must go' }
     const { dispatchId, success, estimate } = await ofPartner(shop, [FITS, other, ADVERTISING])
@@ -175,7 +177,7 @@ describe('of the partner API', () => {
     expect(lanes).toEqual([])
   })
 
-  test('is purpose what its own text says, not purpose what its first recipient gets instead', async () => {
+  test('gets its purpose from its own text, not from the custom text of its first recipient', async () => {
     const shop = await aShop({ pattern: 'Order %d for %w' })
     const person = { destination: MTS, substitutions: { x: '17', y: 'Anna' } }
     const sale = await ofPartner(shop, [{ ...person, customText: 'Order 17 for Anna' }, person], 'Sale! {x}')
@@ -184,9 +186,9 @@ describe('of the partner API', () => {
     expect(await judged(orders.dispatchId)).toEqual([promo, transact(shop.templateId)])
   })
 
-  test('a dry run tells the same price', async () => {
+  test('a dry run has the same price', async () => {
     const shop = await aShop()
-    const { estimate } = await tryDispatch(db.sql, numbering, requestOf(shop, [FITS, ADVERTISING]))
+    const { estimate } = await dryRunDispatch(db.sql, numbering, requestOf(shop, [FITS, ADVERTISING]))
     expect(estimate).toBe('7.0000')
   })
 
@@ -196,12 +198,12 @@ describe('of the partner API', () => {
   })
 })
 
-test('a dispatch made right after an approval or a denial goes by it, in both APIs', async () => {
+test('a dispatch that is created directly after an approval or a denial respects it, in both APIs', async () => {
   const shop = await aShop({ pattern: 'Nothing like it' })
   const typesOf = async () => {
     const mine = await ofClient(shop, [FITS])
     const partners = await ofPartner(shop, [FITS])
-    const { estimate } = await tryDispatch(db.sql, numbering, requestOf(shop, [FITS]))
+    const { estimate } = await dryRunDispatch(db.sql, numbering, requestOf(shop, [FITS]))
     return [...(await judged(mine.dispatchId)), ...(await judged(partners.dispatchId)), estimate]
   }
   for (let round = 0; round < 2; round++) {
@@ -217,7 +219,7 @@ describe('over WhatsApp', () => {
   const content = { name: 'order_ready', language: 'ru' }
   const whatsapp = { channelType: 'WHATSAPP' as const, senderName }
 
-  /** What the messenger is handed; it takes free texts only from those who were written to. */
+  /** The contents that the messenger gets. It accepts a free text only for a subscriber that wrote to the company. */
   async function handedOver(world: World, recipients: Recipient[], given: Partial<ClientDispatch> = {}) {
     await anApprovedSender(db.sql, world.companyId, whatsapp)
     const messenger = aChannel(() => ({ kind: 'accepted' }))
@@ -235,7 +237,7 @@ describe('over WhatsApp', () => {
 
   const ready = (x: string) => ({ templateId: 'order_ready:ru', parameters: [x] })
 
-  test('a text that a template of the messenger says goes out as that template, filled for each recipient', async () => {
+  test('a text that matches a template of the messenger is sent as that template, filled for each recipient', async () => {
     const shop = await aShop({ channelType: 'WHATSAPP', content })
     expect(await handedOver(shop, [FITS, to('18')])).toEqual(
       ['17', '18'].map(x => ({
@@ -245,7 +247,7 @@ describe('over WhatsApp', () => {
     )
   })
 
-  test('what else a cascade’s first step shows stays with it', async () => {
+  test('the other fields of the first step of a cascade are kept', async () => {
     const shop = await aShop({ channelType: 'WHATSAPP', content })
     const footer = { text: 'Shop' }
     const first = { contentType: 'text' as const, text: aSale.text, footer }
@@ -259,7 +261,7 @@ describe('over WhatsApp', () => {
     ])
   })
 
-  test('without one of the messenger’s own it is a free text, and nobody gets it who has not written', async () => {
+  test('a text without a template of the messenger is a free text, and only subscribers that wrote before get it', async () => {
     const shop = await aShop({ channelType: 'WHATSAPP' })
     expect(await handedOver(shop, [FITS])).toEqual([])
   })

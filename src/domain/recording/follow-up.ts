@@ -1,7 +1,7 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { advanceCascades, endCascades } from '../cascade-steps/cascade-steps.ts'
-import { laneTimes } from '../dispatches/schedule.ts'
+import { laneTimes } from '../dispatches/acceptance/schedule.ts'
 import { LIFETIME_MS } from '../messages/message.ts'
 import type { StatusChange } from '../messages/messages.ts'
 import { updateReads } from '../messages/reads.ts'

@@ -4,6 +4,8 @@ import { channelTypes } from '../../base/channel-types.ts'
 import { money, moneyToNumber } from '../../base/money.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
 import { requireCompany } from '../../domain/companies/companies.ts'
+import type { AcceptanceSummary } from '../../domain/dispatches/acceptance-summary.ts'
+import { createDispatch } from '../../domain/dispatches/creating.ts'
 import {
   callbackEvents,
   type Dispatch,
@@ -15,15 +17,10 @@ import {
   type Recipient,
   type Schedule,
 } from '../../domain/dispatches/dispatch.ts'
-import {
-  type Acceptance,
-  addMessages,
-  createDispatch,
-  listDispatches,
-  requireDispatchProgress,
-  tryDispatch,
-} from '../../domain/dispatches/dispatches.ts'
+import { dryRunDispatch } from '../../domain/dispatches/dry-run.ts'
 import { startDispatch, stopDispatch } from '../../domain/dispatches/lifecycle.ts'
+import { listDispatches, requireDispatchProgress } from '../../domain/dispatches/reading.ts'
+import { addMessages } from '../../domain/dispatches/writing.ts'
 import { bodyLimits } from '../bodies/body.ts'
 import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
@@ -193,7 +190,7 @@ export const dispatchRoutes =
           dispatch: { ...dispatch, schedule: schedule && scheduleOf(schedule) } as NewDispatch,
           once: onceOf(request),
         }
-        const create = request.query.dryRun ? tryDispatch : createDispatch
+        const create = request.query.dryRun ? dryRunDispatch : createDispatch
         return presentAcceptance(await create(sql, numbering(), wanted))
       }),
     )
@@ -239,7 +236,7 @@ function scheduleOf({ startAt, hours, days }: { startAt: string; hours: number[]
   return { startAt: time, offsetMinutes, hours, days }
 }
 
-const presentAcceptance = (acceptance: Acceptance) => ({
+const presentAcceptance = (acceptance: AcceptanceSummary) => ({
   id: acceptance.dispatchId,
   status: acceptance.status,
   priceEstimate: {

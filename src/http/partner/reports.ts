@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Sql } from '../../db/sql.ts'
 import type { Dispatch } from '../../domain/dispatches/dispatch.ts'
-import { requireDispatch } from '../../domain/dispatches/dispatches.ts'
+import { requireDispatch } from '../../domain/dispatches/reading.ts'
 import type { Message } from '../../domain/messages/message.ts'
 import { everyMessage } from '../../domain/messages/messages.ts'
 import { type Context, usualLimits } from '../context.ts'

@@ -4,8 +4,8 @@ import type { TextTemplate } from '../../../base/text-template.ts'
 import type { PriceBook } from '../../pricing/pricing.ts'
 import type { Effort } from '../../templates/effort.ts'
 import type { ApprovedTemplate } from '../../templates/matching.ts'
-import type { Routing } from '../routing.ts'
-import type { ZoneOf } from '../schedule.ts'
+import type { Routing } from './routing.ts'
+import type { ZoneOf } from './schedule.ts'
 import type { FillContent } from './step-content.ts'
 
 /** The settings and lists that decide whether a recipient is accepted. They are read before the first recipient. */

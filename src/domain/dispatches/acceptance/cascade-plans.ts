@@ -9,12 +9,12 @@ const BATCH = 1000
 
 type Cascading = Pick<
   Dispatch,
-  'companyId' | 'dispatchId' | 'cascade' | 'options' | 'centerId' | 'callbackUrl' | 'callbackEvents'
->
+  'companyId' | 'dispatchId' | 'options' | 'centerId' | 'callbackUrl' | 'callbackEvents'
+> & { cascade: CascadeStep[] }
 
 /**
- * Keeps, for every accepted recipient of a cascade dispatch, the whole plan with its own substitutions filled in: the
- * later steps are written from it when their time comes, as those of single cascades are (`singles/single.ts`).
+ * Stores the plan of each accepted recipient of a cascade dispatch, with its substitutions filled in. The later steps are
+ * written from the plan when they are due, as in single cascades (`cascade-steps/cascade-steps.ts`).
  */
 export function copyPlans(sql: Transaction, dispatch: Cascading, accepted: Accepted[]): Promise<void> {
   return copyCascades(sql, dispatch, batchesOf(planner(dispatch), accepted))
@@ -31,39 +31,44 @@ function* batchesOf(planOf: ReturnType<typeof planner>, accepted: Accepted[]) {
 }
 
 function planner({ cascade, options, centerId, callbackUrl, callbackEvents }: Cascading) {
-  const steps = cascade!.map(step => ({
+  const steps = cascade.map(step => ({
     step,
     template: compileTemplate(step.text),
     fillContent: compileContent(step.content),
   }))
   const { rate: _, rateTerm: __, localSendTime: ___, ...kept } = options ?? {}
 
-  // With a plus: the digits alone could be read as another number when the step is written.
+  // The plus is necessary: the digits alone could mean another number when the step is written.
   return (destination: string, { substitutions }: Recipient) =>
     steps.map(({ step, template, fillContent }) => {
-      const text = template.render(substitutions)! // whoever lacks a substitution for any step was refused
+      const text = template.render(substitutions)
+      if (text === undefined) throw notAccepted()
       const { channelType, senderName } = step
-      const said = { text, content: contentOf(step, fillContent, substitutions, text) }
-      const told = { callbackUrl, callbackEvents, externalId: null, centerId, trafficType: null, method: 'API' }
+      const rendered = { text, content: contentOf(step, fillContent, substitutions, text) }
+      const callback = { callbackUrl, callbackEvents, externalId: null, centerId, trafficType: null, method: 'API' }
       const request = {
         channelType,
         senderName,
         destination: `+${destination}`,
-        ...said,
-        ...told,
+        ...rendered,
+        ...callback,
         options: { ...kept, ttl: step.ttl },
       }
       return { request, condition: step.condition ?? 'not_delivered', ttlSeconds: step.ttl }
     })
 }
 
-/** The content of a step as this recipient gets it. */
+/** The content of a step for this recipient. */
 function contentOf(
   { content }: CascadeStep,
   fillContent: FillContent | undefined,
   substitutions: Recipient['substitutions'],
   text: string,
 ): Content | null {
-  const filled = fillContent ? (fillContent(substitutions) as Content) : content // as with the text
+  const filled = fillContent ? fillContent(substitutions) : content
+  if (typeof filled === 'number') throw notAccepted()
   return filled && withText(filled, text)
 }
+
+/** Acceptance rejects a recipient that lacks a substitution for any step. */
+const notAccepted = () => new Error('A cascade step cannot be rendered for an accepted recipient')

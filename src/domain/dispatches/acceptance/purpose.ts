@@ -1,11 +1,24 @@
 import type { ChannelType, TrafficType } from '../../../base/channel-types.ts'
 import { compileTemplate } from '../../../base/text-template.ts'
-import { type CompanyBudget, Effort, forAllTemplates } from '../../templates/effort.ts'
+import { databaseNow } from '../../../db/clock.ts'
+import type { Pool, Sql } from '../../../db/sql.ts'
+import { currentTemplates } from '../../templates/approved.ts'
+import { budgetOf, type CompanyBudget, Effort, forAllTemplates } from '../../templates/effort.ts'
 import { type ApprovedTemplate, matchTexts } from '../../templates/matching.ts'
-import type { Purpose, Recipient } from '../dispatch.ts'
+import type { NewDispatch, Purpose, Recipient } from '../dispatch.ts'
 
 /** The traffic type of a dispatch without a matching template, and of a message that does not match its template. */
 export const DEFAULT_TRAFFIC_TYPE: TrafficType = 'PROMO'
+
+export async function withPurpose(
+  sql: Sql,
+  pool: Pool,
+  request: { companyId: number; dispatch: NewDispatch; recipients: readonly Recipient[] },
+): Promise<NewDispatch & Purpose> {
+  const { companyId, dispatch, recipients } = request
+  const { templates } = await currentTemplates(sql, pool, companyId, await databaseNow(sql))
+  return { ...dispatch, ...(await purposeOf(templates, dispatch, recipients[0], budgetOf(pool, companyId))) }
+}
 
 /**
  * Finds the approved template that the text of a dispatch can match; its traffic type is the purpose of the dispatch. A

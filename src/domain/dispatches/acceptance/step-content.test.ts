@@ -21,7 +21,7 @@ const viber: Content = {
   button: { text: 'Order {id}', url: 'https://shop.example/orders/{id}' },
 }
 
-describe('placeholders beyond the text', () => {
+describe('placeholders outside the text', () => {
   const whatsapp: Content = {
     contentType: 'text',
     text: 'Order {id}',
@@ -83,7 +83,7 @@ describe('placeholders beyond the text', () => {
     expect(compileContent(content)).toBeUndefined()
   })
 
-  test('without a substitution are 7404', () => {
+  test('without a substitution have the error code 7404', () => {
     expect(compileContent(viber)!({ name: 'Anna' })).toBe(7404)
     expect(compileContent(viber)!(undefined)).toBe(7404)
     expect(compileContent(viber)!({ id: null })).toBe(7404)
@@ -108,12 +108,12 @@ describe('placeholders beyond the text', () => {
     expect(compileContent(content)!({ x: bad })).toBe(7405)
   })
 
-  test('in a value are text', () => {
+  test('inside a substitution are plain text', () => {
     expect(compileContent(code)!({ x: '{id}', id: '17' })).toEqual({ ...code, code: '{id}' })
   })
 })
 
-describe('a dispatch by cascade', () => {
+describe('a cascade dispatch', () => {
   const db = useDatabase()
   const { anEngine } = useEngines(db)
   let numbering: Numbering
@@ -153,7 +153,7 @@ describe('a dispatch by cascade', () => {
     return { ...home, codes: answers.map(({ errorCode }) => errorCode) }
   }
 
-  /** What the operators get, all of whom refuse it: so every step comes to one. */
+  /** The messages that the operators get. They refuse all of them, so every step is sent. */
   async function handedOver(home: { companyId: number; dispatchId: number }, count: number) {
     const operator = aChannel(() => ({ kind: 'refused', errorCode: 456, reason: 'no' }))
     for (const channelType of ['VIBER', 'WHATSAPP', 'SMS'] as const)
@@ -174,7 +174,7 @@ describe('a dispatch by cascade', () => {
     },
   })
 
-  test('hands over the words of each recipient, in its first step and in later ones', async () => {
+  test('fills the substitutions of each recipient in its first step and in later steps', async () => {
     const { companyId } = await aCompany()
     const code: Content = { contentType: 'authentication', code: '{id}' }
     const home = await aFilled(companyId, [byViber, stepOf('WHATSAPP', '{id}', code), sms], ['17', '18'])
@@ -188,7 +188,7 @@ describe('a dispatch by cascade', () => {
     )
   })
 
-  test('has the same short link in its text and in what fills a template', async () => {
+  test('has the same short link in its text and in the parameters of a template', async () => {
     const { companyId } = await aCompany()
     const content: Content = { contentType: 'template', templateId: 'order', parameters: ['Hi', 'See {id}'] }
     const first = stepOf('WHATSAPP', 'Hi See {id}', content)
@@ -201,7 +201,7 @@ describe('a dispatch by cascade', () => {
     expect(links).toEqual([{ code: text.slice(-10), url: 'https://shop.example/orders/17' }])
   })
 
-  test('has short links of its own in what fills a template, where that is the same for all', async () => {
+  test('has its own short links in the parameters of a template, also if the parameters are equal for all', async () => {
     const { companyId } = await aCompany()
     const url = 'https://shop.example/sale'
     const parameters = ['Hi', `See ${url}`]
@@ -223,7 +223,7 @@ describe('a dispatch by cascade', () => {
 
   const byCode = (a: { code: string }, b: { code: string }) => (a.code < b.code ? -1 : 1)
 
-  test('goes out as the messenger’s own template with its other words filled', async () => {
+  test('is sent as the template of the messenger with its other fields filled', async () => {
     const { companyId } = await aCompany()
     const template = {
       channelType: 'WHATSAPP' as const,
@@ -246,15 +246,15 @@ describe('a dispatch by cascade', () => {
     })
   })
 
-  test('refuses whoever lacks a substitution, or whose words do not fit, for any of its steps', async () => {
+  test('rejects a recipient without a substitution, or with a value that does not fit, in any of its steps', async () => {
     const { companyId } = await aCompany()
-    const ids = ['17', '', 'a b'] // a space is nothing for an address
+    const ids = ['17', '', 'a b'] // an address must not have a space
     const step = stepOf('VIBER', 'Hi', { ...viber, text: 'Hi' } as Content)
     expect((await aFilled(companyId, [step, sms], ids)).codes).toEqual([null, 7404, 7405])
     expect((await aFilled(companyId, [sms, step], ids)).codes).toEqual([null, 7404, 7405])
   })
 
-  test('keeps a content with a message only where it is that message’s own', async () => {
+  test('stores a content with a message only if it differs from the content of the dispatch', async () => {
     const { companyId } = await aCompany()
     const plain: Content = { ...viber, button: { text: 'Shop', url: 'https://shop.example/' } } as Content
     const kept = async (content: Content, ids: string[]) => {

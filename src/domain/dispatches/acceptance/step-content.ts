@@ -3,17 +3,17 @@ import { changeWords, fitsRule, mostUnits } from '../../../base/content-words.ts
 import { compileTemplate, type Substitutions, type TextTemplate } from '../../../base/text-template.ts'
 import { rejection } from '../../messages/message.ts'
 
-/** The content of a cascade's step as a recipient gets it, but for its text; or why that recipient can get none. */
+/** Fills the content of a cascade step for one recipient, without its text, or returns the error code of the rejection. */
 export type FillContent = (substitutions: Substitutions | undefined) => Content | number
 
-/** Undefined where no placeholder stands beyond the text: such a content is the same for all, with each one's own text. */
+/** Undefined if only the text has placeholders. Such a content differs between recipients only in its text. */
 export function compileContent(content: Content | null | undefined): FillContent | undefined {
   if (!content) return undefined
   const templates = templatesIn(content)
   return templates.size === 0 ? undefined : substitutions => fillIn(content, templates, substitutions)
 }
 
-/** By the paths of their words. The text is filled in, counted and shortened on its own. */
+/** The templates by the paths of their fields. The text is left out, because it is rendered separately. */
 function templatesIn(content: Content): Map<string, TextTemplate> {
   const templates = new Map<string, TextTemplate>()
   changeWords(content, (word, path) => {
@@ -24,7 +24,7 @@ function templatesIn(content: Content): Map<string, TextTemplate> {
   return templates
 }
 
-/** A word that nothing was filled into was looked at when the dispatch was made. */
+/** Fields without placeholders are not checked here: they were checked when the dispatch was created. */
 function fillIn(content: Content, templates: Map<string, TextTemplate>, substitutions: Substitutions | undefined) {
   let refusal: number | undefined
   const filled = changeWords(content, (word, path, rule) => {
@@ -38,6 +38,6 @@ function fillIn(content: Content, templates: Map<string, TextTemplate>, substitu
   return refusal ?? filled
 }
 
-/** With the text as this recipient gets it. */
+/** Puts the text of one recipient into the content. */
 export const withText = (content: Content, text: string): Content =>
   'text' in content ? { ...content, text } : content

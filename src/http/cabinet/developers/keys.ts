@@ -4,7 +4,7 @@ import { invalid } from '../../../base/errors.ts'
 import type { Transaction } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
 import type { Actor } from '../../../domain/audit-log/entry.ts'
-import { SHARED_NAME } from '../../../domain/dispatches/routing.ts'
+import { SHARED_NAME } from '../../../domain/dispatches/acceptance/routing.ts'
 import { MOST_ADDRESSES } from '../../../domain/keys/address-list.ts'
 import { type Key, keyTypes, MOST_NAME } from '../../../domain/keys/key.ts'
 import {

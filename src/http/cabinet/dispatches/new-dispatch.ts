@@ -6,11 +6,11 @@ import { formatMoney, type Money, money } from '../../../base/money.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
 import type { Company } from '../../../domain/companies/company.ts'
+import { SHARED_NAME } from '../../../domain/dispatches/acceptance/routing.ts'
 import { addRecipients, createClientDispatch, requireDispatchOf } from '../../../domain/dispatches/client-dispatches.ts'
-import { type ClientTrial, tryClientDispatch } from '../../../domain/dispatches/client-trial.ts'
+import { type ClientDryRun, dryRunClientDispatch } from '../../../domain/dispatches/client-dry-run.ts'
 import type { DispatchStatus, Recipient } from '../../../domain/dispatches/dispatch.ts'
 import { priceToStart, startCreatedDispatch } from '../../../domain/dispatches/lifecycle.ts'
-import { SHARED_NAME } from '../../../domain/dispatches/routing.ts'
 import type { Gateway } from '../../../domain/gateways/gateway.ts'
 import { listGateways } from '../../../domain/gateways/gateways.ts'
 import { type Account, monthOf } from '../../../domain/ledger/account.ts'
@@ -103,7 +103,7 @@ export type OfferAnswer = {
   /** Only for a viewer with the right to see money. */
   budget: BudgetAnswer | null
 }
-export type TrialAnswer = Omit<ClientTrial, 'byBrand' | 'laterPrice'> & {
+export type TrialAnswer = Omit<ClientDryRun, 'byBrand' | 'laterPrice'> & {
   laterPrice: string
   byBrand: { brand: Brand | null; messages: number; parts: number; price: string }[]
 }
@@ -153,7 +153,7 @@ export const newDispatchRoutes =
         const { companyId } = await companyOf(sql, viewer, query)
         const dispatch = dispatchOf(body.dispatch, { trafficCenterId: null })
         const request = { dispatch, recipients: body.recipients, linkBase, now: clock() }
-        return presentTrial(await inTurn(reply, () => tryClientDispatch(sql, numbering(), companyId, request)))
+        return presentTrial(await inTurn(reply, () => dryRunClientDispatch(sql, numbering(), companyId, request)))
       },
     )
 
@@ -345,7 +345,7 @@ function freeIn({ budget, spent, reserved, billing, balance }: Account): Money |
   return ofBudget < ofBalance ? ofBudget : ofBalance
 }
 
-const presentTrial = ({ byBrand, laterPrice, ...trial }: ClientTrial): TrialAnswer => ({
+const presentTrial = ({ byBrand, laterPrice, ...trial }: ClientDryRun): TrialAnswer => ({
   ...trial,
   laterPrice: formatMoney(laterPrice),
   byBrand: byBrand.map(({ price, ...sums }) => ({ ...sums, price: formatMoney(price) })),

@@ -23,8 +23,8 @@ import {
   MOST_TEMPLATE_CHARACTERS,
   type Recipient,
 } from '../../../domain/dispatches/dispatch.ts'
-import type { Answer as RecipientAnswer } from '../../../domain/dispatches/dispatches.ts'
 import { endDispatch, startCreatedDispatch } from '../../../domain/dispatches/lifecycle.ts'
+import type { RecipientResult as RecipientAnswer } from '../../../domain/dispatches/writing.ts'
 import { bodyLimits } from '../../bodies/body.ts'
 import type { Context } from '../../context.ts'
 import { IdempotencyHeader, onceOf } from '../../idempotency.ts'

@@ -1,15 +1,16 @@
-import type { FieldMistake } from '../../base/field-mistake.ts'
-import { instantOf, MOSCOW, refusalOfTimes } from '../../base/local-time.ts'
-import { zoneFor } from '../numbering/zone.ts'
-import type { DispatchOptions } from './dispatch.ts'
+import type { FieldMistake } from '../../../base/field-mistake.ts'
+import { instantOf, MOSCOW, refusalOfTimes } from '../../../base/local-time.ts'
+import { zoneFor } from '../../numbering/zone.ts'
+import type { DispatchOptions } from '../dispatch.ts'
 import type { KnownNumber } from './routing.ts'
 
-/** Where a day of Russia ends last. */
+/** The zone of Russia in which a day ends last. */
 const LAST_ZONE = 'Europe/Kaliningrad'
 
-/** By whose clock the messages of a dispatch go; undefined when they may go at any time. */
+/** The time zone in which a message to this number is scheduled. */
 export type ZoneOf = (number: KnownNumber) => string
 
+/** Undefined if the messages of the dispatch may be sent at any time. */
 export function zoneChooser(options: DispatchOptions | null): ZoneOf | undefined {
   if (!options) return undefined
   const { localSendTime, localCompletionTime, hours, days } = options
@@ -17,12 +18,12 @@ export function zoneChooser(options: DispatchOptions | null): ZoneOf | undefined
   return number => zoneFor(options, number)
 }
 
-/** When the lanes of a zone begin and end. */
+/** The times between which the lanes of a zone may send. */
 export function laneTimes(options: DispatchOptions | null, zone: string | null) {
   const at = (local: string | undefined) => (zone ? instantOf(local, { name: zone }) : null)
   return { startAt: at(options?.localSendTime), endAt: at(options?.localCompletionTime) }
 }
 
-/** The mistake in the times of a dispatch. Its recipients are not known yet, so a day lasts until it ends in the last time zone. */
+/** The mistake in the times of a dispatch. Its recipients are not known yet, so a day counts until it ends in the last zone. */
 export const refusalOfDispatchTimes = (options: DispatchOptions, now: Date): FieldMistake | undefined =>
   refusalOfTimes(options, { name: options.useLocalTime === false ? MOSCOW : LAST_ZONE }, now)

@@ -1,28 +1,28 @@
-import type { ChannelType } from '../../base/channel-types.ts'
-import { invalidField } from '../../base/errors.ts'
-import { brandIds, brandOf } from '../numbering/brand.ts'
-import type { Classified } from '../numbering/numbering.ts'
-import { isInternational, type Sender, type SenderType, senderTypeOf } from '../senders/sender.ts'
+import type { ChannelType } from '../../../base/channel-types.ts'
+import { invalidField } from '../../../base/errors.ts'
+import { brandIds, brandOf } from '../../numbering/brand.ts'
+import type { Classified } from '../../numbering/numbering.ts'
+import { isInternational, type Sender, type SenderType, senderTypeOf } from '../../senders/sender.ts'
 
 /** A number that the numbering plan accepts. */
 export type KnownNumber = Exclude<Classified, { kind: 'refused' }>
 
-/** What a message goes out under, and is billed by. */
+/** The sender of a message, and the fields that its price depends on. */
 export type Route = {
-  /** None for a name that needs no registration. */
+  /** Null for a sender name that needs no registration. */
   senderId: number | null
   senderType: SenderType
   brand: string | null
 }
 
-/** Which of its names a dispatch uses for which number. */
+/** Chooses the sender of a dispatch for each number. */
 export type Routing = {
   routeFor(number: KnownNumber): Route | undefined
-  /** Every combination of name and brand that a message of the dispatch can have. */
+  /** All combinations of sender and brand that messages of the dispatch can have. */
   lanes: { senderId: number | null; brandId: number }[]
 }
 
-/** Usable without registration, to try the service. */
+/** A sender name that needs no registration, for trying the service. */
 export const SHARED_NAME = 'sms_promo'
 const REGISTERED: readonly ChannelType[] = ['SMS', 'VIBER', 'WHATSAPP']
 
@@ -34,11 +34,12 @@ const FOREIGN = 0
 export const brandIdOf = (number: Classified) => (number.kind === 'russian' ? number.brandId : FOREIGN)
 
 /**
- * By the recipient's operator; an INTERNATIONAL_* sender serves numbers outside Russia, whatever its brand. Channels
- * other than SMS fall back to the first sender.
+ * Chooses the sender by the operator of the recipient. An INTERNATIONAL_* sender serves all numbers outside Russia. In
+ * channels other than SMS the first sender serves the numbers without a sender of their own.
  */
 export function routeBy(channelType: ChannelType, senders: Sender[]): Routing {
-  const fallback = channelType === 'SMS' || senders.length === 0 ? undefined : routeOf(senders[0]!)
+  const [first] = senders
+  const fallback = channelType === 'SMS' || !first ? undefined : routeOf(first)
   const byBrand: (Route | undefined)[] = [fallback, fallback, fallback, fallback, fallback]
   let abroad = fallback
   for (const sender of senders) {
@@ -66,7 +67,7 @@ function distinct(pairs: { route: Route | undefined; brandId: number }[]) {
   return [...lanes.values()]
 }
 
-/** A name without registration serves every number. */
+/** A sender name without registration serves all numbers. */
 export function routeFreely(): Routing {
   const byBrand = [FOREIGN, ...Object.values(brandIds)].map(
     (brandId): Route => ({ senderId: null, senderType: 'COMMON', brand: brandOf(brandId) ?? null }),
@@ -78,8 +79,8 @@ export function routeFreely(): Routing {
 }
 
 /**
- * The registrations of a name that may be used, the oldest of each operator; none for a name that needs no
- * registration. Refuses a name that cannot be used. `step`: the step of a cascade that has the name, from 0 on.
+ * Returns the usable registrations of a sender name, the oldest for each operator, and an empty list for a name that
+ * needs no registration. Throws if the name is not usable. `step` is the index of the cascade step with the name.
  */
 export function requireUsableName(
   ofName: Sender[],
@@ -90,10 +91,10 @@ export function requireUsableName(
   const ofChannel = ofName.filter(sender => sender.channelType === channelType && sender.senderName === senderName)
   const usable = ofChannel.filter(({ status, suspended }) => status === 'APPROVED' && !suspended)
   if (usable.length === 0) throw invalidField('senderName', whyUnusable({ channelType, senderName }, ofChannel), step)
-  return [...Map.groupBy(usable, placeOf).values()].map(([oldest]) => oldest!)
+  return [...Map.groupBy(usable, coverageOf).values()].flatMap(([oldest]) => oldest ?? [])
 }
 
-/** Why none of the registrations of a name may be used. */
+/** The reason why no registration of a sender name is usable. */
 export function whyUnusable(
   { channelType, senderName }: { channelType: ChannelType; senderName: string },
   registrations: Sender[],
@@ -104,7 +105,7 @@ export function whyUnusable(
     : `${senderName} is not approved`
 }
 
-/** The senders a dispatch names, in its order; refuses what it may not use. */
+/** Returns the senders of a dispatch in its order. Throws if one of them is not usable. */
 export function requireUsableSenders(found: Sender[], senderIds: number[], channelType: ChannelType): Sender[] {
   const byId = new Map(found.map(sender => [sender.senderId, sender]))
   const senders = senderIds.map((senderId, i) => {
@@ -128,10 +129,10 @@ function refuseUnusable(sender: Sender, channelType: ChannelType, index: number)
 function refuseTwoOfABrand(senders: Sender[]) {
   const seen = new Set<string>()
   senders.forEach((sender, i) => {
-    const place = placeOf(sender)
-    if (seen.has(place)) throw invalidField(`senderIds[${i}]`, `a second sender for ${place}`)
-    seen.add(place)
+    const coverage = coverageOf(sender)
+    if (seen.has(coverage)) throw invalidField(`senderIds[${i}]`, `a second sender for ${coverage}`)
+    seen.add(coverage)
   })
 }
 
-const placeOf = (sender: Sender) => (isInternational(sender) ? 'numbers outside Russia' : sender.brand)
+const coverageOf = (sender: Sender) => (isInternational(sender) ? 'numbers outside Russia' : sender.brand)
