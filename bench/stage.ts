@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openEmbeddedServer } from '../src/db/embedded.ts'
+import { openEmbeddedServer } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { connect, type Pool } from '../src/db/sql.ts'
 import { brands } from '../src/domain/numbering/brand.ts'

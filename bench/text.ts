@@ -1,5 +1,5 @@
-import { smsParts } from '../src/base/sms-text.ts'
-import { compileTemplate } from '../src/base/text-template.ts'
+import { smsParts } from '../src/base/content/sms-text.ts'
+import { compileTemplate } from '../src/base/content/text-template.ts'
 
 const RECIPIENTS = 10_000
 const ROUNDS = 20

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openEmbeddedServer } from '../src/db/embedded.ts'
+import { openEmbeddedServer } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { dumpSchema } from '../src/db/schema-dump.ts'
 import { connect } from '../src/db/sql.ts'

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
+import { STOP_WORDS } from './base/content/stop-words.ts'
 import { UsageError } from './base/errors.ts'
-import { projectDir } from './base/project.ts'
-import { STOP_WORDS } from './base/stop-words.ts'
+import { projectDir } from './base/process/project.ts'
 
 /**
  * Every setting once: its name in the environment, how it is read, its default and one sentence about it.

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { ClientChannel } from '../../src/base/channel-types.ts'
-import type { Content } from '../../src/base/content.ts'
+import type { Content } from '../../src/base/content/content.ts'
 import type { Outgoing } from '../../src/channels/channel.ts'
 import type { MessageRequest } from '../../src/domain/messages/single.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'

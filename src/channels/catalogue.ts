@@ -1,5 +1,5 @@
-import { namesIn, SENDER_NAMES } from '../base/carried-names.ts'
 import { allChannelTypes, type ChannelType } from '../base/channel-types.ts'
+import { namesIn, SENDER_NAMES } from '../base/content/carried-names.ts'
 import type { ConnectorDescription } from '../base/setting-fields.ts'
 import { type ConnectorName, connectorNames } from './connector-names.ts'
 import { fieldsOf } from './fields.ts'

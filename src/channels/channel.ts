@@ -1,5 +1,5 @@
 import type { ChannelType } from '../base/channel-types.ts'
-import type { Content } from '../base/content.ts'
+import type { Content } from '../base/content/content.ts'
 
 /** One message to submit. */
 export type Outgoing = {

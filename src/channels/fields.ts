@@ -1,4 +1,4 @@
-import { SENDER_NAMES } from '../base/carried-names.ts'
+import { SENDER_NAMES } from '../base/content/carried-names.ts'
 import type { SettingField } from '../base/setting-fields.ts'
 import type { ConnectorName } from './connector-names.ts'
 

@@ -1,4 +1,4 @@
-import { namesIn, SENDER_NAMES } from '../base/carried-names.ts'
+import { namesIn, SENDER_NAMES } from '../base/content/carried-names.ts'
 
 /** The settings of a gateway as they are stored: from a form or a command line. */
 export type RawSettings = Record<string, unknown>

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openEmbeddedServer } from '../db/embedded.ts'
+import { openEmbeddedServer } from '../db/embedded/embedded.ts'
 import { connect, type Pool } from '../db/sql.ts'
 import { eventually } from '../testing/eventually.ts'
 import {

@@ -1,8 +1,8 @@
 import { allChannelTypes, type ChannelType } from '../base/channel-types.ts'
 import { UsageError } from '../base/errors.ts'
 import { type Money, money } from '../base/money.ts'
-import { normaliseNumber } from '../base/phone-number.ts'
-import { readTimestamp } from '../base/timestamp.ts'
+import { normaliseNumber } from '../base/phone/phone-number.ts'
+import { readTimestamp } from '../base/time/timestamp.ts'
 import type { Call } from './command.ts'
 import { idOption, readId, textOption } from './command-line.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { VitalSigns } from '../base/vitals.ts'
+import { VitalSigns } from '../base/process/vitals.ts'
 import { DatabaseClock } from '../db/clock.ts'
 import { callbackKey, sealPlainSecrets } from '../domain/callbacks/secrets.ts'
 import { endDueLanes } from '../domain/dispatches/ending.ts'

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
-import { isHttpUrl } from '../base/http-url.ts'
-import { readTimestamp } from '../base/timestamp.ts'
+import { isHttpUrl } from '../base/network/http-url.ts'
+import { readTimestamp } from '../base/time/timestamp.ts'
 
 const formats = {
   'date-time': (text: string) => readTimestamp(text) !== undefined,

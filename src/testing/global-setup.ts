@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { openEmbeddedServer } from '../db/embedded.ts'
+import { openEmbeddedServer } from '../db/embedded/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { connect } from '../db/sql.ts'
 

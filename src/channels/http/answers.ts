@@ -1,4 +1,4 @@
-import { readId } from '../../base/plain-words.ts'
+import { readId } from '../../base/content/plain-words.ts'
 import type { Sent } from '../calling-channel.ts'
 import { type CallResult, objectOf, retryAfterMs } from '../http-call.ts'
 import { readError, refusalCodeOf } from './failures.ts'

@@ -1,5 +1,5 @@
+import { plainWords } from '../../base/content/plain-words.ts'
 import { errorCodes } from '../../base/error-codes.ts'
-import { plainWords } from '../../base/plain-words.ts'
 import { objectIn } from '../http-call.ts'
 
 /** The errors of the protocol. Any other error is the provider's own. */

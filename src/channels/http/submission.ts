@@ -1,5 +1,5 @@
-import { type Content, messengerTemplateOf } from '../../base/content.ts'
-import { spokenCode } from '../../base/spoken-code.ts'
+import { type Content, messengerTemplateOf } from '../../base/content/content.ts'
+import { spokenCode } from '../../base/content/spoken-code.ts'
 import type { Outgoing } from '../channel.ts'
 
 /** One message in the form of the protocol. `content` has the content of the channel beyond the text. */

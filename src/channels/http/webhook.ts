@@ -1,5 +1,5 @@
-import { readId } from '../../base/plain-words.ts'
-import { readTimestamp } from '../../base/timestamp.ts'
+import { readId } from '../../base/content/plain-words.ts'
+import { readTimestamp } from '../../base/time/timestamp.ts'
 import type { Inbound, Receipt } from '../channel.ts'
 import { objectOf } from '../http-call.ts'
 import type { RawSettings } from '../settings.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isFreeText } from '../../base/content.ts'
+import { isFreeText } from '../../base/content/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import { type Channel, type Feed, type Outgoing, type Receipt, type SendResult, timeOf } from '../channel.ts'
 

@@ -1,4 +1,4 @@
-import { plainId } from '../../base/plain-words.ts'
+import { plainId } from '../../base/content/plain-words.ts'
 import { type Channel, type Feed, type Outgoing, type SendResult, timeOf } from '../channel.ts'
 import { destinationOf, sourceOf } from './addresses.ts'
 import type { Answer, Answered } from './link.ts'

@@ -1,5 +1,5 @@
+import { plainWords } from '../../base/content/plain-words.ts'
 import { errorCodes } from '../../base/error-codes.ts'
-import { plainWords } from '../../base/plain-words.ts'
 import type { Sent } from '../calling-channel.ts'
 import { type CallResult, retryAfterMs } from '../http-call.ts'
 import type { Limits } from '../limits.ts'

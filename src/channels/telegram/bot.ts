@@ -1,4 +1,4 @@
-import type { Content } from '../../base/content.ts'
+import type { Content } from '../../base/content/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import { createCallingChannel, type Sent } from '../calling-channel.ts'
 import type { Channel, Feed, Outgoing } from '../channel.ts'

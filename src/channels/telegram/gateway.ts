@@ -1,5 +1,5 @@
+import { readId } from '../../base/content/plain-words.ts'
 import { errorCodes } from '../../base/error-codes.ts'
-import { readId } from '../../base/plain-words.ts'
 import { createCallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
 import { type Channel, type Feed, type Outgoing, timeOf } from '../channel.ts'
 import { forgetOldest } from '../forget-oldest.ts'

@@ -1,4 +1,4 @@
-import { plainName } from '../../base/bot-names.ts'
+import { plainName } from '../../base/content/bot-names.ts'
 import { address, flag, onlyName, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
 
 /** The settings of a gateway to the Bot API, with all defaults. */

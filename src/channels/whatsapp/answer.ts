@@ -1,5 +1,5 @@
+import { readId } from '../../base/content/plain-words.ts'
 import { errorCodes } from '../../base/error-codes.ts'
-import { readId } from '../../base/plain-words.ts'
 import type { Sent } from '../calling-channel.ts'
 import { type CallResult, objectIn, objectOf, retryAfterMs } from '../http-call.ts'
 

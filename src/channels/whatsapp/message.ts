@@ -4,7 +4,7 @@ import {
   type MessengerTemplateCall,
   messengerTemplateOf,
   type TextContent,
-} from '../../base/content.ts'
+} from '../../base/content/content.ts'
 import type { Outgoing } from '../channel.ts'
 import type { WhatsappSettings } from './settings.ts'
 

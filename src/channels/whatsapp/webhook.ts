@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { plainWords, readId } from '../../base/plain-words.ts'
+import { plainWords, readId } from '../../base/content/plain-words.ts'
 import type { Inbound, Receipt } from '../channel.ts'
 import { objectIn, objectOf } from '../http-call.ts'
 import type { RawSettings } from '../settings.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Content } from '../../base/content.ts'
+import type { Content } from '../../base/content/content.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { type Cloud, documentedErrors, startCloud } from '../../testing/providers/whatsapp-cloud-api.ts'
 import { submitTo } from '../../testing/submitting.ts'

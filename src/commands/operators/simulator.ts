@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
-import { normaliseNumber } from '../../base/phone-number.ts'
+import { normaliseNumber } from '../../base/phone/phone-number.ts'
 import { simulatorOutbox, writeSimulatedInbound } from '../../domain/gateways/gateways.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { given, textOption } from '../command-line.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ClientChannel, channelTypes } from '../../base/channel-types.ts'
+import { compileTemplate } from '../../base/content/text-template.ts'
 import { UsageError } from '../../base/errors.ts'
-import { compileTemplate } from '../../base/text-template.ts'
 import type { Pool } from '../../db/sql.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import type { NewDispatch } from '../../domain/dispatches/dispatch.ts'

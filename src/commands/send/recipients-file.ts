@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { UsageError } from '../../base/errors.ts'
-import { normaliseNumber } from '../../base/phone-number.ts'
+import { normaliseNumber } from '../../base/phone/phone-number.ts'
 import { printable } from '../../base/printable.ts'
 import type { Recipient } from '../../domain/dispatches/dispatch.ts'
 import { withFile } from '../file.ts'

@@ -1,7 +1,7 @@
+import { compileTemplate } from '../../base/content/text-template.ts'
 import { UsageError } from '../../base/errors.ts'
 import { type Money, money, moneyToNumber } from '../../base/money.ts'
 import { printable } from '../../base/printable.ts'
-import { compileTemplate } from '../../base/text-template.ts'
 import type { Recipient } from '../../domain/dispatches/dispatch.ts'
 import { type DryRun, prepareDryRun } from '../../domain/dispatches/dry-run.ts'
 import type { RecipientResult } from '../../domain/dispatches/writing.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { projectDir } from '../../base/project.ts'
+import { projectDir } from '../../base/process/project.ts'
 import { type Config, defaultValueOf, type Setting, settings } from '../../config.ts'
-import { defaultDataDir } from '../../db/embedded-user.ts'
+import { defaultDataDir } from '../../db/embedded/user.ts'
 import type { Call } from '../command.ts'
 import { terminalWidth, wrapped } from '../help.ts'
 

@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { projectDir } from '../../base/project.ts'
+import { projectDir } from '../../base/process/project.ts'
 
 let project: string
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { projectDir } from '../../base/project.ts'
+import { projectDir } from '../../base/process/project.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { expectNothingRunning, processesOf, useDataFolders } from '../../testing/processes.ts'
 

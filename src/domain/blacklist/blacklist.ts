@@ -2,7 +2,7 @@ import type { Sql, Transaction } from '../../db/sql.ts'
 import type { BlacklistEntry, BlacklistPlace, Source } from './entry.ts'
 import * as store from './store.ts'
 
-export { STOP_WORDS } from '../../base/stop-words.ts'
+export { STOP_WORDS } from '../../base/content/stop-words.ts'
 
 export type { BlacklistEntry, BlacklistPlace, Source } from './entry.ts'
 

@@ -1,4 +1,4 @@
-import { spellingsOf } from '../../base/bot-names.ts'
+import { spellingsOf } from '../../base/content/bot-names.ts'
 import type { Sql } from '../../db/sql.ts'
 import { ASKED, type BlacklistEntry, type BlacklistPlace, type Source } from './entry.ts'
 

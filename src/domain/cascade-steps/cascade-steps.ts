@@ -1,5 +1,5 @@
 import { errorCodes } from '../../base/error-codes.ts'
-import { normaliseNumber } from '../../base/phone-number.ts'
+import { normaliseNumber } from '../../base/phone/phone-number.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as store from '../cascades/cascades.ts'
 import { requireAnyCompany } from '../companies/companies.ts'

@@ -1,5 +1,5 @@
+import { compileTemplate } from '../../base/content/text-template.ts'
 import { invalid } from '../../base/errors.ts'
-import { compileTemplate } from '../../base/text-template.ts'
 import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'

@@ -1,5 +1,5 @@
 import type { ClientChannel, TrafficType } from '../../base/channel-types.ts'
-import type { Content } from '../../base/content.ts'
+import type { Content } from '../../base/content/content.ts'
 import type { Money } from '../../base/money.ts'
 
 export const dispatchStatuses = ['CREATED', 'STARTED', 'STOPPED', 'COMPLETED'] as const

@@ -1,4 +1,4 @@
-import type { Vitals } from '../../base/vitals.ts'
+import type { Vitals } from '../../base/process/vitals.ts'
 import type { Sql } from '../../db/sql.ts'
 
 /** What an engine tells of itself; `unrecorded` are messages that were handed over and are not written down yet. */

@@ -1,6 +1,6 @@
-import { plainName, spellingsOf } from '../../base/bot-names.ts'
-import { carriedNames } from '../../base/carried-names.ts'
 import type { ChannelType } from '../../base/channel-types.ts'
+import { plainName, spellingsOf } from '../../base/content/bot-names.ts'
+import { carriedNames } from '../../base/content/carried-names.ts'
 import { invalidField } from '../../base/errors.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Gateway } from './gateway.ts'

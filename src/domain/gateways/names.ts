@@ -1,6 +1,6 @@
-import { plainName } from '../../base/bot-names.ts'
-import { NAME_SETTINGS, namesIn } from '../../base/carried-names.ts'
 import type { ChannelType } from '../../base/channel-types.ts'
+import { plainName } from '../../base/content/bot-names.ts'
+import { NAME_SETTINGS, namesIn } from '../../base/content/carried-names.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 

@@ -1,4 +1,4 @@
-import type { Vitals } from '../../base/vitals.ts'
+import type { Vitals } from '../../base/process/vitals.ts'
 import type { Sql } from '../../db/sql.ts'
 
 /** For one transaction. */

@@ -3,7 +3,7 @@ import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { type Box, readBox } from '../message-search/box.ts'
 import { keyAt } from '../message-search/search.ts'
-import { turnstilesOf } from '../message-search/turnstiles.ts'
+import { searchLimitersOf } from '../message-search/search-limiters.ts'
 import * as store from './store.ts'
 
 export type { SeenInbound } from './store.ts'
@@ -176,7 +176,7 @@ const QUERY_CANCELED = '57014'
 /** Undefined when the time was over first. Takes its turn among the searches of messages. */
 async function within<T>(pool: Pool, { by, companyId }: Question, timeoutMs: number, work: (sql: Sql) => Promise<T>) {
   try {
-    return (await turnstilesOf(pool)[by === 'index' ? 'narrow' : 'wide'].through(companyId, () =>
+    return (await searchLimitersOf(pool)[by === 'index' ? 'narrow' : 'wide'].run(companyId, () =>
       pool.begin('read only', async sql => {
         await store.limitStatement(sql, Math.max(1, Math.ceil(timeoutMs)))
         return work(sql)

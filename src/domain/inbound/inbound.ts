@@ -1,5 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import { normaliseNumber } from '../../base/phone-number.ts'
+import { normaliseNumber } from '../../base/phone/phone-number.ts'
 import { uuid7 } from '../../base/uuid7.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { addStop, isStopWord, STOP_WORDS, type Stop } from '../blacklist/blacklist.ts'

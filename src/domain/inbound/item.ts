@@ -1,4 +1,4 @@
-import { countryNameOf } from '../../base/countries.ts'
+import { countryNameOf } from '../../base/phone/countries.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { InboundItem } from '../callbacks/messaging-event.ts'
 import { countryOf } from '../message-search/country.ts'

@@ -1,5 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import { isHttpUrl } from '../../base/http-url.ts'
+import { isHttpUrl } from '../../base/network/http-url.ts'
 
 /** Channels whose inbound messages are kept and told; what other channels bring in is heard for stop words alone. */
 export const inboundChannels = ['WHATSAPP'] as const satisfies ChannelType[]

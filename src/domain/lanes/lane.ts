@@ -1,6 +1,6 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import type { Content } from '../../base/content.ts'
-import type { SendingWindow } from '../../base/sending-window.ts'
+import type { Content } from '../../base/content/content.ts'
+import type { SendingWindow } from '../../base/time/sending-window.ts'
 
 /** A chunk of a lane in our hands: places from `firstSeq` up to but not including `nextSeq`. */
 export type Lease = {

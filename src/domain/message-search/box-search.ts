@@ -7,8 +7,8 @@ import { type Box, readBox } from './box.ts'
 import * as boxStore from './box-store.ts'
 import type { StatusWord } from './found-message.ts'
 import { type Bounds, boundsFrom, boundsOf, keyAt, overlapOf } from './search.ts'
+import { searchLimitersOf } from './search-limiters.ts'
 import * as store from './store.ts'
-import { turnstilesOf } from './turnstiles.ts'
 
 export type { SeenMessage } from './box-store.ts'
 
@@ -285,7 +285,7 @@ export async function within<T>(
 ): Promise<T | undefined> {
   const caller = companyIds.length === 1 ? companyIds[0]! : 'several companies'
   try {
-    return (await turnstilesOf(pool)[width].through(caller, () =>
+    return (await searchLimitersOf(pool)[width].run(caller, () =>
       pool.begin('read only', async sql => {
         await store.bridleSearch(sql, Math.max(1, Math.ceil(timeoutMs)))
         return work(sql)

@@ -1,4 +1,4 @@
-import { normaliseNumber } from '../../base/phone-number.ts'
+import { normaliseNumber } from '../../base/phone/phone-number.ts'
 import { uuidsAmong } from './search.ts'
 
 /** What somebody typed into the one box of the search. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { countries } from '../../base/countries.ts'
+import { countries } from '../../base/phone/countries.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { countryOf, numberPatternOf } from './country.ts'
 

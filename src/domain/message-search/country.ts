@@ -1,6 +1,6 @@
 import { type CountryCode, Metadata } from 'libphonenumber-js/min'
 import metadata from 'libphonenumber-js/min/metadata'
-import { foreignCountryOf, isRussian } from '../../base/phone-number.ts'
+import { foreignCountryOf, isRussian } from '../../base/phone/phone-number.ts'
 
 /** The country of a number as it is stored, as an ISO code; nothing for what is no number. */
 export function countryOf(destination: string): string | undefined {

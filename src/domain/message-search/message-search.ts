@@ -14,8 +14,8 @@ import {
   overlapOf,
   uuidsAmong,
 } from './search.ts'
+import { searchLimitersOf } from './search-limiters.ts'
 import * as store from './store.ts'
-import { turnstilesOf } from './turnstiles.ts'
 
 export const NEWEST_FIRST: Order = { by: 'createdTime', descending: true }
 const TIMEOUT_MS = 20_000
@@ -35,9 +35,9 @@ export async function searchMessages(
   const search: Search = (sql, beforeCount) => cutPage(sql, ways, order, (page - 1) * perPage, perPage, beforeCount)
   const isFree = order.by === 'createdTime' && ways.every(({ key, rest }) => !rest && key?.column !== 'step_of')
   if (isFree) return search(pool)
-  const { narrow, wide } = turnstilesOf(pool)
-  const turnstile = ways.every(isNarrow) ? narrow : wide
-  return turnstile.through(companyId, () => bridled(pool, search))
+  const { narrow, wide } = searchLimitersOf(pool)
+  const limiter = ways.every(isNarrow) ? narrow : wide
+  return limiter.run(companyId, () => bridled(pool, search))
 }
 
 /** What such a key finds is mostly little; but a test number, or an id used again and again, may have a million. */

@@ -1,5 +1,5 @@
 import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
-import type { Content } from '../../base/content.ts'
+import type { Content } from '../../base/content/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Money } from '../../base/money.ts'
 

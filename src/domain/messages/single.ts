@@ -1,5 +1,5 @@
 import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
-import type { Content } from '../../base/content.ts'
+import type { Content } from '../../base/content/content.ts'
 import type { Money } from '../../base/money.ts'
 import type { ShortLink } from '../short-links/short-link.ts'
 import type { NewCode } from '../verifications/verification.ts'

@@ -1,5 +1,5 @@
 import { invalid, UsageError } from '../../base/errors.ts'
-import { isRussian, normaliseNumber } from '../../base/phone-number.ts'
+import { isRussian, normaliseNumber } from '../../base/phone/phone-number.ts'
 import { copyInto, copyRow } from '../../db/copy.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { brandIds, brands, type Carrier } from './brand.ts'

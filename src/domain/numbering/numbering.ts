@@ -1,4 +1,4 @@
-import { foreignCountryOf, isRussian, normaliseNumber } from '../../base/phone-number.ts'
+import { foreignCountryOf, isRussian, normaliseNumber } from '../../base/phone/phone-number.ts'
 import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { brandFinder } from './brand.ts'

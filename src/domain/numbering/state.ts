@@ -1,5 +1,5 @@
 import { invalidField, notFound } from '../../base/errors.ts'
-import { foreignCountryOf, isRussian, normaliseNumber } from '../../base/phone-number.ts'
+import { foreignCountryOf, isRussian, normaliseNumber } from '../../base/phone/phone-number.ts'
 import type { Sql } from '../../db/sql.ts'
 import { brandFinder, type Carrier, type Operator } from './brand.ts'
 import { codeOf } from './lookup.ts'

@@ -1,5 +1,5 @@
-import { countryZoneOf } from '../../base/countries.ts'
-import { MOSCOW } from '../../base/local-time.ts'
+import { countryZoneOf } from '../../base/phone/countries.ts'
+import { MOSCOW } from '../../base/time/local-time.ts'
 import type { Classified } from './numbering.ts'
 
 /** By whose clock a number's local times and hours are read: its subscriber's, unless Moscow's is asked for. */

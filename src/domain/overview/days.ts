@@ -1,4 +1,4 @@
-import { localTimeToInstant } from '../../base/sending-window.ts'
+import { localTimeToInstant } from '../../base/time/sending-window.ts'
 import { monthOf } from '../ledger/account.ts'
 import type { HourSums } from './store.ts'
 

@@ -1,5 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import type { WaitingShare } from '../../base/sending-end.ts'
+import type { WaitingShare } from '../../base/time/sending-end.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import { type Brand, brandOf } from '../numbering/brand.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { SearchLimiter } from '../../base/concurrency/search-limiter.ts'
 import { AppError } from '../../base/errors.ts'
-import { createTurnstile } from '../../base/turnstile.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { countAttempt, networkOf, refuseBlocked, rememberNetwork, takeBack } from './login-limits.ts'
 import { TOKEN_LIFETIME_MS } from './partner.ts'
@@ -14,7 +14,7 @@ export type LogIn = { login: string; password: string; address: string }
  * Two passwords are checked at a time, for each check takes 128 MB and about half a second; of one network one at a time, so that
  * guesses from one place delay nobody elsewhere.
  */
-const checks = createTurnstile({
+const checks = new SearchLimiter({
   most: 2,
   mostOfOne: 1,
   mostWaiting: 2000,
@@ -26,7 +26,7 @@ const checks = createTurnstile({
 /** A token for the right login and password. `login-limits.ts` says how guessing is slowed down. */
 export async function logIn(pool: Pool, attempt: LogIn, now: Date): Promise<{ token: string }> {
   await refuseBlocked(pool, attempt, now)
-  return checks.through(networkOf(attempt.address), () => tryLogin(pool, attempt, now))
+  return checks.run(networkOf(attempt.address), () => tryLogin(pool, attempt, now))
 }
 
 async function tryLogin(pool: Pool, attempt: LogIn, now: Date): Promise<{ token: string }> {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { SearchLimiter } from '../../base/concurrency/search-limiter.ts'
 import { AppError } from '../../base/errors.ts'
-import { createTurnstile } from '../../base/turnstile.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { type Counted, countAttempt, networkOf, refuseBlocked, takeBack } from '../partners/login-limits.ts'
 import { partnerWithLogin } from '../partners/partners.ts'
@@ -17,7 +17,7 @@ const MOST_AGENT = 300
 const MOST_SESSIONS = 100
 
 /** As for logins of partners: a check takes much memory, and guesses from one network delay nobody elsewhere. */
-const checks = createTurnstile({
+const checks = new SearchLimiter({
   most: 2,
   mostOfOne: 1,
   mostWaiting: 500,
@@ -57,7 +57,7 @@ async function withPassword<T>(
   checked: (credentials: store.Credentials | undefined, counted: Counted) => Promise<T>,
 ): Promise<T> {
   await refuseBlocked(pool, attempt, now, isKnown)
-  return checks.through(networkOf(attempt.address), async () => {
+  return checks.run(networkOf(attempt.address), async () => {
     const counted = await countAttempt(pool, attempt, now, isKnown)
     return checked(await checkPassword(pool, attempt), counted)
   })

@@ -1,7 +1,7 @@
 import { allChannelTypes, type ChannelType } from '../../base/channel-types.ts'
-import { countries } from '../../base/countries.ts'
 import { UsageError } from '../../base/errors.ts'
 import { formatMoney, type Money } from '../../base/money.ts'
+import { countries } from '../../base/phone/countries.ts'
 import { MOST_FOR_PART, readAmount } from './amount.ts'
 
 /** Any country that has no price of its own. */

@@ -1,4 +1,4 @@
-import { isSameNumber } from '../../base/same-number.ts'
+import { isSameNumber } from '../../base/phone/same-number.ts'
 
 /** What an operator reported, by its own id of a part. */
 export type ProviderReceipt = {

@@ -1,4 +1,4 @@
-import { comparableNumber } from '../../base/same-number.ts'
+import { comparableNumber } from '../../base/phone/same-number.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 import { type Addressee, type ProviderReceipt, submissionTo } from './receipt.ts'

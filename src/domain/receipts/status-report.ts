@@ -1,4 +1,4 @@
-import { isPlain, plainId, plainWords } from '../../base/plain-words.ts'
+import { isPlain, plainId, plainWords } from '../../base/content/plain-words.ts'
 import type { ProviderReceipt } from './receipt.ts'
 
 /** A report about one message: the operator accepted it, it got a final status, or both. */

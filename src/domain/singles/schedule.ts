@@ -1,5 +1,5 @@
-import { instantOf, refusalOfTimes } from '../../base/local-time.ts'
-import { nextOpening } from '../../base/sending-window.ts'
+import { instantOf, refusalOfTimes } from '../../base/time/local-time.ts'
+import { nextOpening } from '../../base/time/sending-window.ts'
 import { LIFETIME_MS } from '../messages/message.ts'
 import type { SingleOptions } from '../messages/single.ts'
 import type { Classified } from '../numbering/numbering.ts'

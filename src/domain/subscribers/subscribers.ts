@@ -1,6 +1,6 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import { invalidField } from '../../base/errors.ts'
-import { normaliseNumber } from '../../base/phone-number.ts'
+import { normaliseNumber } from '../../base/phone/phone-number.ts'
 import type { Sql } from '../../db/sql.ts'
 import { refuseForeignNames } from '../gateways/name-owners.ts'
 import * as store from './store.ts'

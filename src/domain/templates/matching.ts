@@ -1,5 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import type { TextContent } from '../../base/content.ts'
+import type { TextContent } from '../../base/content/content.ts'
 import { Automaton } from './automaton.ts'
 import type { Effort } from './effort.ts'
 import { fitPattern, type Pattern, plainText } from './pattern.ts'

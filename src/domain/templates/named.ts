@@ -1,5 +1,5 @@
-import { refusalOfText } from '../../base/channel-text.ts'
-import type { MessengerTemplateCall, TemplateContent } from '../../base/content.ts'
+import { refusalOfText } from '../../base/content/channel-text.ts'
+import type { MessengerTemplateCall, TemplateContent } from '../../base/content/content.ts'
 import type { FieldMistake } from '../../base/field-mistake.ts'
 import type { ApprovedTemplate } from './matching.ts'
 import { compilePattern, fillPlaces, fitPattern, type Pattern, placesIn, plainText } from './pattern.ts'

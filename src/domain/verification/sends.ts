@@ -1,6 +1,6 @@
-import { refusalOfText } from '../../base/channel-text.ts'
+import { refusalOfText } from '../../base/content/channel-text.ts'
+import type { Substitutions } from '../../base/content/text-template.ts'
 import { invalidField } from '../../base/errors.ts'
-import type { Substitutions } from '../../base/text-template.ts'
 import type { Once } from '../idempotency/idempotency.ts'
 import type { Acceptance, CascadePlan, MessageRequest, SendingMethod, SingleEvent } from '../messages/single.ts'
 import { classify, type Numbering } from '../numbering/numbering.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { smsParts } from '../../base/sms-text.ts'
+import { smsParts } from '../../base/content/sms-text.ts'
 import { maskOf } from '../verifications/code-box.ts'
 import { defaultSettings, type VerifierChannel } from '../verifiers/verifier.ts'
 import { codeTextOf, textIn } from './texts.ts'

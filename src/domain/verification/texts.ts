@@ -1,5 +1,5 @@
-import type { Content } from '../../base/content.ts'
-import { compileTemplate, type Substitutions, type TextTemplate } from '../../base/text-template.ts'
+import type { Content } from '../../base/content/content.ts'
+import { compileTemplate, type Substitutions, type TextTemplate } from '../../base/content/text-template.ts'
 import type { CodeText } from '../verifications/code-box.ts'
 import type { VerifierChannel, VerifierSettings } from '../verifiers/verifier.ts'
 

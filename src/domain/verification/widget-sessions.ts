@@ -1,6 +1,6 @@
+import { SearchLimiter } from '../../base/concurrency/search-limiter.ts'
 import { AppError } from '../../base/errors.ts'
 import { mistakeText } from '../../base/field-mistake.ts'
-import { createTurnstile } from '../../base/turnstile.ts'
 import { NOT_SERVED, widgetErrors } from '../../base/widget-errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { Acceptance, Refusal } from '../messages/single.ts'
@@ -18,7 +18,7 @@ export type SessionContext = SendContext & { sql: Pool; checker: CodeChecker }
  * Each send has a database connection while it waits for the account of its company: visitors of one company must not
  * take them all.
  */
-const sends = createTurnstile({
+const sends = new SearchLimiter({
   most: 100,
   mostOfOne: 2,
   mostWaiting: 5000,
@@ -35,7 +35,7 @@ const sends = createTurnstile({
 export async function sendForSession(context: SessionContext, widget: Widget, session: Session): Promise<Acceptance> {
   if (await needsNoCode(context.sql, session)) return { kind: 'accepted', uuid: session.messageUuid! }
   const send = () => sendCode(context, widget, requestOf(session), onceOf(session))
-  const outcome = await orRefusal(sends.through(session.companyId, send))
+  const outcome = await orRefusal(sends.run(session.companyId, send))
   if (outcome.kind === 'refused') await failSession(context.sql, session, shownFor(outcome))
   return outcome
 }

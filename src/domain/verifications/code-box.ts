@@ -1,5 +1,5 @@
 import { createHmac, randomInt } from 'node:crypto'
-import type { Content } from '../../base/content.ts'
+import type { Content } from '../../base/content/content.ts'
 import { type BoxKey, boxKey, open, seal } from '../../base/secret-box.ts'
 
 /** What a message with a code says. */

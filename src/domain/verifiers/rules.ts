@@ -1,8 +1,8 @@
-import { refusalOfText } from '../../base/channel-text.ts'
-import { countryIdOf } from '../../base/countries.ts'
+import { refusalOfText } from '../../base/content/channel-text.ts'
+import { compileTemplate } from '../../base/content/text-template.ts'
 import { invalid } from '../../base/errors.ts'
-import { isHttpUrl } from '../../base/http-url.ts'
-import { compileTemplate } from '../../base/text-template.ts'
+import { isHttpUrl } from '../../base/network/http-url.ts'
+import { countryIdOf } from '../../base/phone/countries.ts'
 import {
   type PageSettings,
   senderFor,

@@ -1,6 +1,6 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import type { WaitingShare } from '../../base/sending-end.ts'
-import { nextOpening } from '../../base/sending-window.ts'
+import type { WaitingShare } from '../../base/time/sending-end.ts'
+import { nextOpening } from '../../base/time/sending-window.ts'
 import type { Sql } from '../../db/sql.ts'
 import { isEngineAtWork } from '../engines/engines.ts'
 import type { Gateway, GatewayState } from '../gateways/gateway.ts'

@@ -1,4 +1,4 @@
-import { comparableNumber } from '../../base/same-number.ts'
+import { comparableNumber } from '../../base/phone/same-number.ts'
 import { MOST_JUDGED, readingOf } from '../../channels/smpp/receipts/id-evidence.ts'
 import {
   asCandidate,

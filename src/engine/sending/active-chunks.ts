@@ -1,4 +1,4 @@
-import { closesAt } from '../../base/sending-window.ts'
+import { closesAt } from '../../base/time/sending-window.ts'
 import {
   isShared,
   LEASE_SECONDS,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { nextOpening } from '../../base/sending-window.ts'
+import { nextOpening } from '../../base/time/sending-window.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, isOver, isShared, type Lease, type RunnableLane, windowOf } from '../../domain/lanes/lane.ts'
 import { postponeLane, takeChunk, takeOver } from '../../domain/lanes/lanes.ts'

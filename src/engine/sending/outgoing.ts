@@ -1,4 +1,4 @@
-import type { Content } from '../../base/content.ts'
+import type { Content } from '../../base/content/content.ts'
 import type { Outgoing } from '../../channels/channel.ts'
 import type { RunnableLane } from '../../domain/lanes/lane.ts'
 import { takenParts } from '../../domain/receipts/receipts.ts'

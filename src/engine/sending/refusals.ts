@@ -1,6 +1,6 @@
-import { isFreeText } from '../../base/content.ts'
+import { isFreeText } from '../../base/content/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
-import { nextOpening } from '../../base/sending-window.ts'
+import { nextOpening } from '../../base/time/sending-window.ts'
 import { blacklistedAmong } from '../../domain/blacklist/blacklist.ts'
 import { foreignNames, isForeign, ownsName } from '../../domain/gateways/name-owners.ts'
 import { heardWithin } from '../../domain/inbound/inbound.ts'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { invalid } from '../../base/errors.ts'
-import { normaliseNumber } from '../../base/phone-number.ts'
+import { normaliseNumber } from '../../base/phone/phone-number.ts'
 import { addToBlacklist, removeFromBlacklist } from '../../domain/blacklist/blacklist.ts'
 import { requireCompany } from '../../domain/companies/companies.ts'
 import type { Context } from '../context.ts'

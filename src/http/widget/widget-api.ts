@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { SearchLimiter } from '../../base/concurrency/search-limiter.ts'
 import { AppError } from '../../base/errors.ts'
-import { createTurnstile } from '../../base/turnstile.ts'
 import { NOT_SERVED, widgetErrors } from '../../base/widget-errors.ts'
 import type { Numbering } from '../../domain/numbering/numbering.ts'
 import { Results } from '../../domain/verification/results.ts'
@@ -81,7 +81,7 @@ export function registerWidgetApi(app: FastifyInstance, context: WidgetContext) 
  * connections, and is enough for the visitors behind one address.
  */
 function shareRoom(scope: FastifyInstance) {
-  const requests = createTurnstile({
+  const requests = new SearchLimiter({
     most: 500,
     mostOfOne: 20,
     mostWaiting: 2000,
@@ -92,7 +92,7 @@ function shareRoom(scope: FastifyInstance) {
   scope.addHook('onRoute', route => {
     const { handler } = route
     route.handler = function (request, reply) {
-      return requests.through(networkOf(addressOf(request)), async () => handler.call(this, request, reply))
+      return requests.run(networkOf(addressOf(request)), async () => handler.call(this, request, reply))
     }
   })
 }

@@ -1,5 +1,5 @@
-import { endOfSending, type WaitingShare } from '../../../src/base/sending-end.ts'
-import { nextOpening } from '../../../src/base/sending-window.ts'
+import { endOfSending, type WaitingShare } from '../../../src/base/time/sending-end.ts'
+import { nextOpening } from '../../../src/base/time/sending-window.ts'
 import type { Wire } from '../api.ts'
 
 /** The waiting messages of a dispatch with their sending windows. */

@@ -1,5 +1,5 @@
-import { endOfSending } from '../../../src/base/sending-end.ts'
-import { localTimeToInstant, nextOpening, type SendingWindow } from '../../../src/base/sending-window.ts'
+import { endOfSending } from '../../../src/base/time/sending-end.ts'
+import { localTimeToInstant, nextOpening, type SendingWindow } from '../../../src/base/time/sending-window.ts'
 import { dateFormat } from '../words/intl.ts'
 import { locales, useWords, type Words } from '../words/words.ts'
 import type { Draft, When } from './draft.ts'

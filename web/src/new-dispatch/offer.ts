@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { ClientChannel } from '../../../src/base/channel-types.ts'
+import { compileTemplate } from '../../../src/base/content/text-template.ts'
 import { money, moneyToNumber } from '../../../src/base/money.ts'
-import { compileTemplate } from '../../../src/base/text-template.ts'
 import type { Brand } from '../../../src/domain/numbering/brand.ts'
 import type {
   DispatchForm,

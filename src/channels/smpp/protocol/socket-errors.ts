@@ -1,4 +1,4 @@
-import { plainWords } from '../../../base/plain-words.ts'
+import { plainWords } from '../../../base/content/plain-words.ts'
 
 type SocketError = Error & { code?: string; host?: string; cert?: { subjectaltname?: string } }
 

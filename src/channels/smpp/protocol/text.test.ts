@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { GSM_DEFAULT, GSM_EXTENSION, smsParts } from '../../../base/sms-text.ts'
+import { GSM_DEFAULT, GSM_EXTENSION, smsParts } from '../../../base/content/sms-text.ts'
 import { esmClass } from './pdu.ts'
 import {
   decodeInbound,

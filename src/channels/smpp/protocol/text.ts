@@ -1,4 +1,4 @@
-import { GSM_DEFAULT, GSM_EXTENSION, splitSms } from '../../../base/sms-text.ts'
+import { GSM_DEFAULT, GSM_EXTENSION, splitSms } from '../../../base/content/sms-text.ts'
 import { octetAt } from './octets.ts'
 import { esmClass, type Tlvs } from './pdu.ts'
 

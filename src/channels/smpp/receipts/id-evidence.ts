@@ -1,4 +1,4 @@
-import { isSameNumber } from '../../../base/same-number.ts'
+import { isSameNumber } from '../../../base/phone/same-number.ts'
 import { CANDIDATES, type IdRelation, type LearntIds, submittedId } from './message-ids.ts'
 
 export type UnreadReceipt = { id: string; subscriber: string | undefined }

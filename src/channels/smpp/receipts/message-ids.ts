@@ -1,4 +1,4 @@
-import { isSameNumber } from '../../../base/same-number.ts'
+import { isSameNumber } from '../../../base/phone/same-number.ts'
 
 /**
  * How the ids in an operator's answers relate to the ids in its receipts. The same number may be hexadecimal in one and

@@ -1,4 +1,4 @@
-import { comparableNumber, isSameNumber } from '../../../base/same-number.ts'
+import { comparableNumber, isSameNumber } from '../../../base/phone/same-number.ts'
 import type { Channel, Feed, Outgoing, Receipt, SendResult, Unsure } from '../../channel.ts'
 import { forgetOldest } from '../../forget-oldest.ts'
 

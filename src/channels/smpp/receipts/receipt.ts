@@ -1,4 +1,4 @@
-import { plainId, plainWords } from '../../../base/plain-words.ts'
+import { plainId, plainWords } from '../../../base/content/plain-words.ts'
 import type { Receipt } from '../../channel.ts'
 import { esmClass } from '../protocol/pdu.ts'
 import { decodeText, type Incoming } from '../protocol/text.ts'

@@ -1,6 +1,6 @@
 import type { ChannelType, TrafficType } from '../../../base/channel-types.ts'
-import type { Content } from '../../../base/content.ts'
-import type { TextTemplate } from '../../../base/text-template.ts'
+import type { Content } from '../../../base/content/content.ts'
+import type { TextTemplate } from '../../../base/content/text-template.ts'
 import type { PriceBook } from '../../pricing/pricing.ts'
 import type { Effort } from '../../templates/effort.ts'
 import type { ApprovedTemplate } from '../../templates/matching.ts'

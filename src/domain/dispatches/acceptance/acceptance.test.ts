@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ChannelType, TrafficType } from '../../../base/channel-types.ts'
-import { compileTemplate, type TextTemplate } from '../../../base/text-template.ts'
+import { compileTemplate, type TextTemplate } from '../../../base/content/text-template.ts'
 import { type NewMessage, rejection } from '../../messages/message.ts'
 import { compilePattern } from '../../templates/pattern.ts'
 import { acceptRecipients } from './acceptance.ts'

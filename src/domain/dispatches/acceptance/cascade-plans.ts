@@ -1,5 +1,5 @@
-import type { Content } from '../../../base/content.ts'
-import { compileTemplate } from '../../../base/text-template.ts'
+import type { Content } from '../../../base/content/content.ts'
+import { compileTemplate } from '../../../base/content/text-template.ts'
 import type { Transaction } from '../../../db/sql.ts'
 import { copyCascades } from '../../cascades/cascade-rows.ts'
 import type { CascadeStep, Dispatch, Recipient } from '../dispatch.ts'

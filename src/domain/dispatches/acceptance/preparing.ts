@@ -1,4 +1,4 @@
-import { compileTemplate } from '../../../base/text-template.ts'
+import { compileTemplate } from '../../../base/content/text-template.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { blacklistedAmong } from '../../blacklist/blacklist.ts'
 import type { Company } from '../../companies/company.ts'

@@ -1,5 +1,5 @@
 import type { ChannelType, TrafficType } from '../../../base/channel-types.ts'
-import { compileTemplate } from '../../../base/text-template.ts'
+import { compileTemplate } from '../../../base/content/text-template.ts'
 import { databaseNow } from '../../../db/clock.ts'
 import type { Pool, Sql } from '../../../db/sql.ts'
 import { currentTemplates } from '../../templates/approved.ts'

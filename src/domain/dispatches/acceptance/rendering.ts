@@ -1,4 +1,4 @@
-import type { Content, TemplateContent } from '../../../base/content.ts'
+import type { Content, TemplateContent } from '../../../base/content/content.ts'
 import { rejection } from '../../messages/message.ts'
 import { randomCode, shortenLinks } from '../../short-links/short-link.ts'
 import type { Effort } from '../../templates/effort.ts'

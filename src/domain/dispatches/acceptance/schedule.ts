@@ -1,5 +1,5 @@
 import type { FieldMistake } from '../../../base/field-mistake.ts'
-import { instantOf, MOSCOW, refusalOfTimes } from '../../../base/local-time.ts'
+import { instantOf, MOSCOW, refusalOfTimes } from '../../../base/time/local-time.ts'
 import { zoneFor } from '../../numbering/zone.ts'
 import type { DispatchOptions } from '../dispatch.ts'
 import type { KnownNumber } from './routing.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { ClientChannel } from '../../../base/channel-types.ts'
-import type { Content } from '../../../base/content.ts'
+import type { Content } from '../../../base/content/content.ts'
 import { useDatabase } from '../../../testing/database.ts'
 import { aChannel, aGateway, useEngines } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'

@@ -1,6 +1,6 @@
-import type { Content } from '../../../base/content.ts'
-import { changeWords, fitsRule, mostUnits } from '../../../base/content-words.ts'
-import { compileTemplate, type Substitutions, type TextTemplate } from '../../../base/text-template.ts'
+import type { Content } from '../../../base/content/content.ts'
+import { changeWords, fitsRule, mostUnits } from '../../../base/content/content-words.ts'
+import { compileTemplate, type Substitutions, type TextTemplate } from '../../../base/content/text-template.ts'
 import { rejection } from '../../messages/message.ts'
 
 /** Fills the content of a cascade step for one recipient, without its text, or returns the error code of the rejection. */

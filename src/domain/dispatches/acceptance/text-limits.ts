@@ -1,6 +1,6 @@
-import { mostCharacters, refusalOfText } from '../../../base/channel-text.ts'
 import type { ChannelType } from '../../../base/channel-types.ts'
-import { mostSmsCharacters, smsParts } from '../../../base/sms-text.ts'
+import { mostCharacters, refusalOfText } from '../../../base/content/channel-text.ts'
+import { mostSmsCharacters, smsParts } from '../../../base/content/sms-text.ts'
 import { MOST_PARTS, MOST_TEMPLATE_CHARACTERS } from '../dispatch.ts'
 
 /** Parts of the final text. 0 if the channel does not accept the text. A text that is too long is not counted. */

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { invalid, notFound } from '../../../base/errors.ts'
-import { normaliseNumber } from '../../../base/phone-number.ts'
+import { normaliseNumber } from '../../../base/phone/phone-number.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
 import {

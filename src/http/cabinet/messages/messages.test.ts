@@ -4,7 +4,7 @@ import { uuid7Batch } from '../../../base/uuid7.ts'
 import { renameKey } from '../../../domain/keys/keys.ts'
 import { everySeen, reportBounds } from '../../../domain/message-search/box-search.ts'
 import { countRecent } from '../../../domain/message-search/recent-counts.ts'
-import { turnstilesOf } from '../../../domain/message-search/turnstiles.ts'
+import { searchLimitersOf } from '../../../domain/message-search/search-limiters.ts'
 import { loadNumbering, type Numbering } from '../../../domain/numbering/numbering.ts'
 import { defaultCenter } from '../../../domain/traffic-centers/traffic-centers.ts'
 import { useApp } from '../../../testing/api.ts'
@@ -268,13 +268,13 @@ describe('the file of a search', () => {
   })
 
   test('is complete although the search limiter refuses a page, or says where it stopped', async () => {
-    const { wide } = turnstilesOf(api.sql)
+    const { wide } = searchLimitersOf(api.sql)
     const refused = new AppError('too_many_requests', 'Too many searches at once')
-    const through = vi.spyOn(wide, 'through').mockRejectedValueOnce(refused)
+    const run = vi.spyOn(wide, 'run').mockRejectedValueOnce(refused)
     expect(await rowsOf({ page: 2 })).toHaveLength(5)
-    through.mockRejectedValue(refused)
+    run.mockRejectedValue(refused)
     expect(await rowsOf({ timeMs: 10 })).toEqual([expect.stringMatching(/^Поиск занял слишком много времени/)])
-    through.mockRestore()
+    run.mockRestore()
   })
 })
 

@@ -1,5 +1,5 @@
 import { type ClientChannel, channelTypes } from '../../../base/channel-types.ts'
-import type { Content } from '../../../base/content.ts'
+import type { Content } from '../../../base/content/content.ts'
 import type { LifeOfMessage } from '../../../domain/message-life/message-life.ts'
 import type { SeenMessage } from '../../../domain/message-search/box-search.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type ClientChannel, channelTypes, trafficTypes } from '../../../base/channel-types.ts'
-import { readTimestamp } from '../../../base/timestamp.ts'
+import { readTimestamp } from '../../../base/time/timestamp.ts'
 import { changeTogether, recordChange } from '../../../domain/audit-log/audit-log.ts'
 import { openStatuses, type ReviewStatus } from '../../../domain/review/review.ts'
 import { pageOfNames } from '../../../domain/senders/senders.ts'

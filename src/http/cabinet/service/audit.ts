@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { invalid } from '../../../base/errors.ts'
-import { readTimestamp } from '../../../base/timestamp.ts'
+import { readTimestamp } from '../../../base/time/timestamp.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { type Entry, type Filter, listEntries, type Place } from '../../../domain/audit-log/audit-log.ts'
 import { type Actor, type What, whats } from '../../../domain/audit-log/entry.ts'

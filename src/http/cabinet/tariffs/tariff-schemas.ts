@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { invalid, UsageError } from '../../../base/errors.ts'
-import { localTimeToInstant } from '../../../base/sending-window.ts'
+import { localTimeToInstant } from '../../../base/time/sending-window.ts'
 
 /** Schemas that the routes of tariffs and of other prices share. */
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { countries } from '../../../base/countries.ts'
 import { invalid } from '../../../base/errors.ts'
+import { countries } from '../../../base/phone/countries.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
 import { withoutPassword } from '../../../domain/callbacks/callback.ts'

@@ -1,6 +1,6 @@
 import type { ClientChannel } from '../../../base/channel-types.ts'
-import { changeWords } from '../../../base/content-words.ts'
-import { compileTemplate } from '../../../base/text-template.ts'
+import { changeWords } from '../../../base/content/content-words.ts'
+import { compileTemplate } from '../../../base/content/text-template.ts'
 import { MOST_TEMPLATE_CHARACTERS } from '../../../domain/dispatches/dispatch.ts'
 import { readContent, type Said, textOf } from './content.ts'
 

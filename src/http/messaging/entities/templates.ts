@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import { channelTypes, trafficTypes } from '../../../base/channel-types.ts'
-import { readTimestamp } from '../../../base/timestamp.ts'
+import { readTimestamp } from '../../../base/time/timestamp.ts'
 import { once } from '../../../domain/idempotency/idempotency.ts'
 import { brands } from '../../../domain/numbering/brand.ts'
 import { reviewStatuses } from '../../../domain/review/review.ts'

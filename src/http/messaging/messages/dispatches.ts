@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { refusalOfText } from '../../../base/channel-text.ts'
 import { channelTypes } from '../../../base/channel-types.ts'
+import { refusalOfText } from '../../../base/content/channel-text.ts'
 import { invalid } from '../../../base/errors.ts'
-import { moscowTime } from '../../../base/local-time.ts'
+import { moscowTime } from '../../../base/time/local-time.ts'
 import type { Pool } from '../../../db/sql.ts'
 import {
   addRecipients,

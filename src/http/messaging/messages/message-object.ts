@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { allChannelTypes, trafficTypes } from '../../../base/channel-types.ts'
-import { countryNameOf } from '../../../base/countries.ts'
-import { moscowTime } from '../../../base/local-time.ts'
 import { type Money, moneyToNumber } from '../../../base/money.ts'
+import { countryNameOf } from '../../../base/phone/countries.ts'
+import { moscowTime } from '../../../base/time/local-time.ts'
 import { withoutPassword } from '../../../domain/callbacks/callback.ts'
 import { countryOf } from '../../../domain/message-search/country.ts'
 import {

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { SearchLimiter } from '../../../base/concurrency/search-limiter.ts'
 import { AppError } from '../../../base/errors.ts'
-import { createTurnstile } from '../../../base/turnstile.ts'
 import { type WidgetErrorCode, widgetErrors } from '../../../base/widget-errors.ts'
 import type { Acceptance } from '../../../domain/messages/single.ts'
 import { isOld, Results } from '../../../domain/verification/results.ts'
@@ -135,7 +135,7 @@ const errorsOfKinds: Partial<Record<string, [WidgetErrorCode, string]>> = {
 }
 
 /** Calls without an API key must not use up the database connections. */
-const marks = createTurnstile({
+const marks = new SearchLimiter({
   most: 20,
   mostOfOne: 2,
   mostWaiting: 200,
@@ -150,7 +150,7 @@ async function markRefused(context: Context, { body, ip }: FastifyRequest, error
   const key = keyIn(body)
   if (!shown || key === undefined) return
   try {
-    await marks.through(networkOf(ip ?? ''), () => markSession(context, key, refusedBy(...shown)))
+    await marks.run(networkOf(ip ?? ''), () => markSession(context, key, refusedBy(...shown)))
   } catch (failure) {
     if (!(failure instanceof AppError) || failure.kind !== 'too_many_requests') throw failure
   }

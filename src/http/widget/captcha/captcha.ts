@@ -1,4 +1,4 @@
-import { createTurnstile } from '../../../base/turnstile.ts'
+import { SearchLimiter } from '../../../base/concurrency/search-limiter.ts'
 import type { CaptchaKind, PageSettings } from '../../../domain/verifiers/verifier.ts'
 import { type Challenge, Challenges, type ChallengeUse } from './altcha.ts'
 import { type ProviderKind, verifyWithProvider } from './providers.ts'
@@ -49,7 +49,7 @@ class CaptchaChecks implements Captchas {
   readonly #addresses: Record<ProviderKind, Addresses>
 
   /** A slow provider takes seconds for a check. The limit keeps one widget from using all places. */
-  readonly #calls = createTurnstile({
+  readonly #calls = new SearchLimiter({
     most: 200,
     mostOfOne: 50,
     mostWaiting: 500,
@@ -77,7 +77,7 @@ class CaptchaChecks implements Captchas {
     if (captcha === 'none') return { kind: 'passed' } as const
     if (!token) return { kind: 'failed', reason: 'The request has no solution of the captcha.' } as const
     if (!isOfProvider(captcha)) return this.#challenges.judge(widget.widgetId, token, now)
-    return this.#calls.through(widget.widgetId, () => this.#askProvider(captcha, widget, token, from.address))
+    return this.#calls.run(widget.widgetId, () => this.#askProvider(captcha, widget, token, from.address))
   }
 
   #askProvider(kind: ProviderKind, { page, captchaSecret }: CaptchaWidget, token: string, address: string) {

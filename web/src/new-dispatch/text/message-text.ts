@@ -1,7 +1,13 @@
-import { mostCharacters } from '../../../../src/base/channel-text.ts'
 import type { ClientChannel } from '../../../../src/base/channel-types.ts'
-import { GSM_DEFAULT, GSM_EXTENSION, type SmsAlphabet, smsAlphabet, smsParts } from '../../../../src/base/sms-text.ts'
-import { compileTemplate } from '../../../../src/base/text-template.ts'
+import { mostCharacters } from '../../../../src/base/content/channel-text.ts'
+import {
+  GSM_DEFAULT,
+  GSM_EXTENSION,
+  type SmsAlphabet,
+  smsAlphabet,
+  smsParts,
+} from '../../../../src/base/content/sms-text.ts'
+import { compileTemplate } from '../../../../src/base/content/text-template.ts'
 
 /** The length of a text, by the rules of the server. */
 export type Measure = { parts: number; alphabet: SmsAlphabet; used: number; room: number }

@@ -1,4 +1,4 @@
-import { foreignCountryOf, isRussian, normaliseNumber } from '../../../../../src/base/phone-number.ts'
+import { foreignCountryOf, isRussian, normaliseNumber } from '../../../../../src/base/phone/phone-number.ts'
 import type { Row } from '../../../../../src/commands/send/csv.ts'
 import type { FileForm } from '../files/file-form.ts'
 import { rowsOf } from '../files/rows.ts'

@@ -1,4 +1,4 @@
-import { normaliseNumber } from '../../../../../src/base/phone-number.ts'
+import { normaliseNumber } from '../../../../../src/base/phone/phone-number.ts'
 
 /** The columns that hold the number and the placeholders of the text. */
 export type Columns = { number: number; placeholders: Record<string, number> }

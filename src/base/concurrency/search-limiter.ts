@@ -1,6 +1,6 @@
-import { AppError } from './errors.ts'
+import { AppError } from '../errors.ts'
 
-export type TurnstileLimits = {
+export type SearchLimits = {
   /** The most running work of all callers, and of one. */
   most: number
   mostOfOne: number
@@ -12,12 +12,10 @@ export type TurnstileLimits = {
   refusal: string
 }
 
-/** A caller is known by a number or a text: a company, an address. */
+/** A caller is identified by a number or a text: a company, an IP address. */
 export type Caller = number | string
 
-export type Turnstile = { through<T>(caller: Caller, work: () => Promise<T>): Promise<T> }
-
-type Waiting = { letIn: () => void }
+type Waiting = { start: () => void }
 
 const RETRY_AFTER_SECONDS = 2
 
@@ -26,35 +24,31 @@ const RETRY_AFTER_SECONDS = 2
  * refused. Waiting callers take turns, so that a caller with much waiting work does not delay the others. The limits on
  * waiting work only protect memory.
  */
-export function createTurnstile(limits: TurnstileLimits): Turnstile {
-  return new FairTurnstile(limits)
-}
-
-class FairTurnstile implements Turnstile {
-  readonly #limits: TurnstileLimits
+export class SearchLimiter {
+  readonly #limits: SearchLimits
   /** The caller of each piece of work that runs. */
-  readonly #inside: Caller[] = []
+  readonly #running: Caller[] = []
   /** Waiting work by caller. The order of the callers is the order of their turns; none has an empty list. */
   readonly #waiting = new Map<Caller, Waiting[]>()
   #waitingCount = 0
 
-  constructor(limits: TurnstileLimits) {
+  constructor(limits: SearchLimits) {
     this.#limits = limits
   }
 
-  async through<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-    if (this.#hasRoom(caller)) this.#inside.push(caller)
+  async run<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    if (this.#hasRoom(caller)) this.#running.push(caller)
     else await this.#wait(caller)
     try {
       return await work()
     } finally {
-      this.#leave(caller)
+      this.#end(caller)
     }
   }
 
   #hasRoom(caller: Caller) {
     const { most, mostOfOne } = this.#limits
-    return this.#inside.length < most && countOf(this.#inside, caller) < mostOfOne
+    return this.#running.length < most && countOf(this.#running, caller) < mostOfOne
   }
 
   #wait(caller: Caller): Promise<void> {
@@ -62,7 +56,7 @@ class FairTurnstile implements Turnstile {
     const { mostWaiting, mostWaitingOfOne, patienceMs } = this.#limits
     if (this.#waitingCount >= mostWaiting || own.length >= mostWaitingOfOne) throw tooMany(this.#limits)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const waiting = { letIn: resolve }
+    const waiting = { start: resolve }
     own.push(waiting)
     this.#waiting.set(caller, own)
     this.#waitingCount += 1
@@ -75,27 +69,27 @@ class FairTurnstile implements Turnstile {
     return promise.finally(() => clearTimeout(patience))
   }
 
-  #leave(caller: Caller) {
-    this.#inside.splice(this.#inside.indexOf(caller), 1)
+  #end(caller: Caller) {
+    this.#running.splice(this.#running.indexOf(caller), 1)
     for (const [next, own] of this.#waiting) {
-      if (this.#hasRoom(next)) return this.#letIn(next, own)
+      if (this.#hasRoom(next)) return this.#startNext(next, own)
     }
   }
 
   /** Starts the oldest work of the caller. The next turn of this caller is after all others. */
-  #letIn(caller: Caller, own: Waiting[]) {
-    const first = own.shift()!
+  #startNext(caller: Caller, own: Waiting[]) {
+    const first = own.shift()
     this.#waiting.delete(caller)
     if (own.length > 0) this.#waiting.set(caller, own)
     this.#waitingCount -= 1
-    this.#inside.push(caller)
-    first.letIn()
+    this.#running.push(caller)
+    first?.start()
   }
 }
 
 const countOf = (list: Caller[], value: Caller) => list.filter(each => each === value).length
 
-const tooMany = ({ mostOfOne, refusal }: TurnstileLimits) =>
+const tooMany = ({ mostOfOne, refusal }: SearchLimits) =>
   new AppError('too_many_requests', refusal, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     limit: mostOfOne,

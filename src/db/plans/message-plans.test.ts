@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { timeOfUuid7 } from '../base/uuid7.ts'
-import { type BoxSearch, searchBox } from '../domain/message-search/box-search.ts'
-import { createMessageReader } from '../domain/message-search/message-reader.ts'
-import { requireMessage, searchMessages } from '../domain/message-search/message-search.ts'
-import type { Filter } from '../domain/message-search/search.ts'
-import { useDatabase } from '../testing/database.ts'
-import { aCompany, aPartner } from '../testing/factories.ts'
-import { monthBack, planModes, type Read, readsOf as readsOfPlan } from '../testing/plans.ts'
-import type { Pool } from './sql.ts'
+import { timeOfUuid7 } from '../../base/uuid7.ts'
+import { type BoxSearch, searchBox } from '../../domain/message-search/box-search.ts'
+import { createMessageReader } from '../../domain/message-search/message-reader.ts'
+import { requireMessage, searchMessages } from '../../domain/message-search/message-search.ts'
+import type { Filter } from '../../domain/message-search/search.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aCompany, aPartner } from '../../testing/factories.ts'
+import { monthBack, planModes, type Read, readsOf as readsOfPlan } from '../../testing/plans.ts'
+import type { Pool } from '../sql.ts'
 
 /**
  * The plans of searches for messages, on a database that is large enough for a choice of the planner: with the given

@@ -1,4 +1,4 @@
-import type { FieldMistake } from './field-mistake.ts'
+import type { FieldMistake } from '../field-mistake.ts'
 import { localTimeToInstant, type Zone } from './sending-window.ts'
 
 /** Times as clients write them, `YYYY-MM-DD hh:mm:ss`: in the subscriber's time zone, or in Moscow time. */

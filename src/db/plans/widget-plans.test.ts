@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import * as store from '../domain/widgets/store.ts'
-import type { Session } from '../domain/widgets/widget.ts'
-import { useDatabase } from '../testing/database.ts'
-import { aCompany, aPartner } from '../testing/factories.ts'
-import { planModes, readsOf } from '../testing/plans.ts'
-import type { Pool } from './sql.ts'
+import * as store from '../../domain/widgets/store.ts'
+import type { Session } from '../../domain/widgets/widget.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aCompany, aPartner } from '../../testing/factories.ts'
+import { planModes, readsOf } from '../../testing/plans.ts'
+import type { Pool } from '../sql.ts'
 
 /** The plans of the statements of the widget on large tables: each reads its own rows, by an index. */
 const db = useDatabase()

@@ -5,9 +5,9 @@ import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { UsageError } from '../base/errors.ts'
-import { type Binaries, findBinaries, SERVER_ENV } from './embedded-binaries.ts'
-import { type Cluster, initialise, isBeingMade, isInitialised, removeForgottenDrafts } from './embedded-cluster.ts'
+import { UsageError } from '../../base/errors.ts'
+import { type Binaries, findBinaries, SERVER_ENV } from './binaries.ts'
+import { type Cluster, initialise, isBeingMade, isInitialised, removeForgottenDrafts } from './cluster.ts'
 
 /** The server process of a cluster, as it describes itself in postmaster.pid. */
 export type Postmaster = { pid: number; port: number; state: 'starting' | 'ready' | 'stopping' }

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import * as store from '../domain/verifications/store.ts'
-import { useDatabase } from '../testing/database.ts'
-import { aCompany, aPartner } from '../testing/factories.ts'
-import { planModes, readsOf } from '../testing/plans.ts'
-import type { Pool } from './sql.ts'
+import * as store from '../../domain/verifications/store.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aCompany, aPartner } from '../../testing/factories.ts'
+import { planModes, readsOf } from '../../testing/plans.ts'
+import type { Pool } from '../sql.ts'
 
 /** The plans of the statements of verification on large tables: each reads its own rows, by an index. */
 const db = useDatabase()

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { uuid7Batch } from '../base/uuid7.ts'
-import { updateStatuses } from '../domain/messages/store.ts'
-import { selectOpen } from '../domain/receipts/store.ts'
-import { selectReported } from '../domain/recording/reported-messages.ts'
-import { useDatabase } from '../testing/database.ts'
-import { aCompany, aPartner } from '../testing/factories.ts'
-import { planModes } from '../testing/plans.ts'
-import { connect, type Pool, type Sql } from './sql.ts'
+import { uuid7Batch } from '../../base/uuid7.ts'
+import { updateStatuses } from '../../domain/messages/store.ts'
+import { selectOpen } from '../../domain/receipts/store.ts'
+import { selectReported } from '../../domain/recording/reported-messages.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aCompany, aPartner } from '../../testing/factories.ts'
+import { planModes } from '../../testing/plans.ts'
+import { connect, type Pool, type Sql } from '../sql.ts'
 
 /**
  * The planner has no statistics of a large dispatch before the next ANALYZE, and cached plans are older still. The

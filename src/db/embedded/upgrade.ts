@@ -3,12 +3,12 @@ import { constants, createReadStream, createWriteStream, existsSync } from 'node
 import { chmod, copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { UsageError } from '../base/errors.ts'
+import { UsageError } from '../../base/errors.ts'
+import { connect, type Pool } from '../sql.ts'
+import { exportDatabase, importDatabase, type Transferred } from '../transfer.ts'
+import { type BinaryPackage, findBinaryPackage, packageName } from './binaries.ts'
+import { CLUSTER_DIR, flushFolder, PASSWORD_FILE, requireCluster, UPGRADE_DIR } from './cluster.ts'
 import { openEmbeddedServer } from './embedded.ts'
-import { type BinaryPackage, findBinaryPackage, packageName } from './embedded-binaries.ts'
-import { CLUSTER_DIR, flushFolder, PASSWORD_FILE, requireCluster, UPGRADE_DIR } from './embedded-cluster.ts'
-import { connect, type Pool } from './sql.ts'
-import { exportDatabase, importDatabase, type Transferred } from './transfer.ts'
 
 /**
  * Moves the embedded database to another major version of PostgreSQL. The npm package contains one version and no

@@ -1,5 +1,5 @@
+import type { ChannelType } from '../channel-types.ts'
 import { plainName } from './bot-names.ts'
-import type { ChannelType } from './channel-types.ts'
 
 /** The setting of every connector that lists the sender names whose messages the gateway carries. */
 export const SENDER_NAMES = 'senderNames'

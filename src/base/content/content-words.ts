@@ -1,4 +1,4 @@
-import { isHttpUrl } from './http-url.ts'
+import { isHttpUrl } from '../network/http-url.ts'
 
 /**
  * The words of a content are the texts that its subscriber reads, and the addresses and numbers behind buttons.

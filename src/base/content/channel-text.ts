@@ -1,4 +1,4 @@
-import type { ChannelType } from './channel-types.ts'
+import type { ChannelType } from '../channel-types.ts'
 import { spokenCode } from './spoken-code.ts'
 
 const MOST_CHARACTERS = 4096

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { channelTypes } from '../channel-types.ts'
 import { refusalOfText } from './channel-text.ts'
-import { channelTypes } from './channel-types.ts'
 
 test.each([
   ['FLASHCALL', '1234', '123'],

@@ -18,9 +18,9 @@ import {
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { UsageError } from '../base/errors.ts'
-import { type Binaries, type BinaryPackage, findBinaryPackage, SERVER_ENV } from './embedded-binaries.ts'
-import { canEnter, isRoot, type ServerUser, serverUserOf } from './embedded-user.ts'
+import { UsageError } from '../../base/errors.ts'
+import { type Binaries, type BinaryPackage, findBinaryPackage, SERVER_ENV } from './binaries.ts'
+import { canEnter, isRoot, type ServerUser, serverUserOf } from './user.ts'
 
 /** A data folder with its database cluster: the files, with or without a running server. */
 export type Cluster = {

@@ -9,11 +9,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { UsageError } from '../base/errors.ts'
-import { eventually } from '../testing/eventually.ts'
+import { UsageError } from '../../base/errors.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { findBinaries, findBinaryPackage } from './binaries.ts'
 import { defaultDataDir, openEmbeddedServer } from './embedded.ts'
-import { findBinaries, findBinaryPackage } from './embedded-binaries.ts'
-import { isRoot, serverUserOf } from './embedded-user.ts'
+import { isRoot, serverUserOf } from './user.ts'
 
 const MODULE = new URL('./embedded.ts', import.meta.url)
 // These tests do not simulate a power failure, so they need not wait for the disk.

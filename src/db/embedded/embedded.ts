@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
-import { isDatabaseAway } from '../base/database-losses.ts'
-import { UsageError } from '../base/errors.ts'
-import type { BinaryPackage } from './embedded-binaries.ts'
-import { type Cluster, clusterUrl, prepareCluster } from './embedded-cluster.ts'
-import { findPostmaster, logTail, startPostmaster, stopPostmaster } from './embedded-postmaster.ts'
+import { isDatabaseAway } from '../../base/database-losses.ts'
+import { UsageError } from '../../base/errors.ts'
+import type { BinaryPackage } from './binaries.ts'
+import { type Cluster, clusterUrl, prepareCluster } from './cluster.ts'
+import { findPostmaster, logTail, startPostmaster, stopPostmaster } from './postmaster.ts'
 
-export { requireCluster, writeOnce } from './embedded-cluster.ts'
-export { defaultDataDir } from './embedded-user.ts'
+export { requireCluster, writeOnce } from './cluster.ts'
+export { defaultDataDir } from './user.ts'
 
 /**
  * Starts, shares and stops the embedded PostgreSQL server.

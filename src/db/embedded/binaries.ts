@@ -4,8 +4,8 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { UsageError } from '../base/errors.ts'
-import { isRoot, type ServerUser, SYSTEM_DIR } from './embedded-user.ts'
+import { UsageError } from '../../base/errors.ts'
+import { isRoot, type ServerUser, SYSTEM_DIR } from './user.ts'
 
 export type Binaries = { initdb: string; postgres: string }
 export type BinaryPackage = { root: string; version: string; major: string }

@@ -1,15 +1,15 @@
-import { createTurnstile, type Turnstile } from '../../base/turnstile.ts'
+import { SearchLimiter } from '../../base/concurrency/search-limiter.ts'
 import type { Pool } from '../../db/sql.ts'
 
-type Turnstiles = { narrow: Turnstile; wide: Turnstile }
-const turnstiles = new WeakMap<Pool, Turnstiles>()
+type SearchLimiters = { narrow: SearchLimiter; wide: SearchLimiter }
+const limiters = new WeakMap<Pool, SearchLimiters>()
 
-/** Searches of one pool wait for each other here. */
-export function turnstilesOf(pool: Pool): Turnstiles {
-  const known = turnstiles.get(pool)
+/** The limiters of a pool. All searches of the pool share them. */
+export function searchLimitersOf(pool: Pool): SearchLimiters {
+  const known = limiters.get(pool)
   if (known) return known
-  const made = makeTurnstiles(pool.options.max)
-  turnstiles.set(pool, made)
+  const made = makeLimiters(pool.options.max)
+  limiters.set(pool, made)
   return made
 }
 
@@ -25,12 +25,12 @@ const waitingBounds = {
  * Each search keeps a connection, and everybody else needs some: all of them together take no more than half of the
  * pool, whatever its size, though one of either kind may always go.
  */
-function makeTurnstiles(connections: number): Turnstiles {
+function makeLimiters(connections: number): SearchLimiters {
   const mostWide = Math.max(1, Math.floor(connections / 5))
   const mostNarrow = Math.max(1, Math.floor(connections / 2) - mostWide)
   const bounds = (most: number) => ({ most, mostOfOne: Math.ceil(most / 2), ...waitingBounds })
   return {
-    narrow: createTurnstile(bounds(mostNarrow)),
-    wide: createTurnstile(bounds(mostWide)),
+    narrow: new SearchLimiter(bounds(mostNarrow)),
+    wide: new SearchLimiter(bounds(mostWide)),
   }
 }
