@@ -397,7 +397,7 @@ describe('while a chunk is being sent,', () => {
       await eventually(async () => {
         const waiting = await db.sql`
           select from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like '%update leases set until%'`
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%update leases set claimed_until%'`
         expect(waiting.length).toBeGreaterThan(0)
       })
       await accept(late, 10)

@@ -58,7 +58,7 @@ describe('ranges whose lifetime is over', () => {
     return made
   }
 
-  const deadlines = () => db.sql<{ laneId: number; dueAt: Date; until: string }[]>`
+  const deadlines = () => db.sql<{ laneId: number; dueAt: Date; claimedUntil: string }[]>`
     select lane_id, due_at, claimed_until::text from deadlines where company_id = ${world.companyId}`
 
   const aRecorder = () => new Recorder({ sql: db.sql, clock: () => new Date(), billingZone, log })
@@ -70,7 +70,7 @@ describe('ranges whose lifetime is over', () => {
     await failOverdue({ sql: db.sql, clock: () => now, log, recorder })
     expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 1, 'FAILED 7060': 7 })
     const dueAt = new Date(now.getTime() + HOUR_MS)
-    expect(await deadlines()).toEqual([{ laneId: cursed.laneId, dueAt, until: '-infinity' }])
+    expect(await deadlines()).toEqual([{ laneId: cursed.laneId, dueAt, claimedUntil: '-infinity' }])
 
     // When the database accepts the message again, it is written.
     await db.sql`alter table messages disable trigger refuse`

@@ -51,7 +51,7 @@ const turn = { usedUp: () => new Map(), hasPlace: hasFreePlace }
 
 const notBefore = async ({ companyId, laneId }: PagedLane) => {
   const [row] = await db.sql<{ notBefore: Date }[]>`
-    select not_before as "notBefore" from lanes where company_id = ${companyId} and lane_id = ${laneId}`
+    select not_before from lanes where company_id = ${companyId} and lane_id = ${laneId}`
   return row?.notBefore
 }
 

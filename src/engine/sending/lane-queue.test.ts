@@ -102,7 +102,7 @@ test('a lease of a dead worker comes before the lane that it belongs to', async 
   const lane = await (await open()).next()
   if (!lane) throw new Error('The dispatch has no lane')
   await takeChunk(db.sql, lane, 1, crypto.randomUUID())
-  await db.sql`update leases set until = '-infinity' where company_id = ${companyId}`
+  await db.sql`update leases set claimed_until = '-infinity' where company_id = ${companyId}`
   await db.sql`update lanes set served_at = '-infinity' where company_id = ${companyId}`
   const places = (await takeAll(await open())).filter(({ laneId }) => laneId === lane.laneId)
   expect(places.map(({ leaseId }) => leaseId !== undefined && leaseId !== null)).toEqual([true, false])

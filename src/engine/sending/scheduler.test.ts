@@ -121,7 +121,9 @@ test('a code is sent while other messages occupy all places of the gateway', asy
   const scheduler = aScheduler(gateway)
   await eventually(async () => expect(gateway.busy).toBe(3))
   const codes = await aStartedDispatch(db.sql, numbering, 1)
-  const rows = await db.sql<{ uuid: string }[]>`select uuid from messages where company_id = ${codes.world.companyId}`
+  const rows = await db.sql<
+    { uuid: string }[]
+  >`select message_uuid as uuid from messages where company_id = ${codes.world.companyId}`
   for (const { uuid } of rows) isCode.add(uuid)
   await db.sql`update lanes set priority = ${CODES} where company_id = ${codes.world.companyId}`
   scheduler.wake()

@@ -162,7 +162,7 @@ describe('with 10,000 companies of a partner', () => {
     const ids = items.map(({ companyId }) => companyId)
     const standing = (sql: typeof api.sql) =>
       standingsOf(sql, ids, { sees: () => true, now: NOW, billingZone: 'Europe/Moscow' })
-    for (const about of [/group by hour/, /'STARTED' limit 100/, /as "spentBefore"/, /as "waitingEvents"/]) {
+    for (const about of [/group by hour/, /'STARTED' limit 100/, /as spent_before/, /as waiting_events/]) {
       const reads = await readsOf(api, mode, standing, about)
       for (const { table, index, rows } of reads) {
         expect([String(about), table, rows <= 100]).toEqual([String(about), table, true])
