@@ -221,7 +221,7 @@ describe.skipIf(!hasBrowser)('the looks', () => {
             .getByRole('row', { name: /example\/orders/ })
             .getByRole('button')
             .click()
-          await page.getByText(/The receiver is paused: this|Сервер приостановлен: колбэк/).waitFor()
+          await page.getByText(/The receiver is paused\. This|Сервер приостановлен: колбэк/).waitFor()
           await expectGoodDialog(page, 'test', () => button(page, /^(Send a test|Отправить пробный)$/).click())
         },
       },
