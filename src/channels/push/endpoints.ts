@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { isPublicAddress, networkList } from '../../base/network/public-address.ts'
 import { forgetOldest } from '../forget-oldest.ts'
 
 /** `refused`: we never connect to it. `unknown`: the lookup of its name failed. */
@@ -58,52 +59,10 @@ const verdictOn = (addresses: string[]): Verdict =>
 
 const isLocalName = (host: string) => !host.includes('.') || /\.(localhost|local|internal)$/i.test(host)
 
-function isLoopback(host: string): boolean {
-  if (!isIP(host)) return host === 'localhost'
-  return loopback.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4')
-}
+const loopback = networkList(['127.0.0.0/8', '::1'])
 
-function isPublic(address: string): boolean {
-  if (isIP(address) === 4) return !special.check(address, 'ipv4')
-  return reachable.check(address, 'ipv6') && !special.check(address, 'ipv6')
-}
+const isLoopback = (host: string) =>
+  isIP(host) ? loopback.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4') : host === 'localhost'
 
-const loopback = new BlockList()
-loopback.addSubnet('127.0.0.0', 8, 'ipv4')
-loopback.addAddress('::1', 'ipv6')
-
-/** Global unicast, and public IPv4 addresses in networks with IPv6 only (NAT64). */
-const NAT64 = '64:ff9b::'
-const reachable = new BlockList()
-reachable.addSubnet('2000::', 3, 'ipv6')
-reachable.addSubnet(NAT64, 96, 'ipv6')
-
-/** All addresses outside of the public internet (IANA special-purpose registries). */
-const specialV4: [string, number][] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-]
-const specialV6: [string, number][] = [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-  ...specialV4.map(([network, bits]): [string, number] => [NAT64 + network, 96 + bits]),
-]
-
-const special = new BlockList()
-for (const [network, bits] of specialV4) special.addSubnet(network, bits, 'ipv4')
-for (const [network, bits] of specialV6) special.addSubnet(network, bits, 'ipv6')
+/** An IPv4 address that is mapped into IPv6 is refused: no push service has one. */
+const isPublic = (address: string) => !/^::ffff:/i.test(address) && isPublicAddress(address)

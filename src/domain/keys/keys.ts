@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { createFinder } from '../../base/concurrency/batcher.ts'
 import { invalidField, notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
@@ -66,28 +67,15 @@ const hashOf = (value: string) => createHash('sha256').update(value).digest()
 export const findKey = (sql: Sql, value: string): Promise<FoundKey | undefined> => keyFinder(sql)(value)
 
 /**
- * Finds keys for many callers: those who ask in the same turn of the event loop are answered by one question. Nobody
- * joins a question that has been sent, so that a change still acts at once.
+ * Finds keys for many callers. Requests of the same turn of the event loop share one statement. No request joins a
+ * statement that was already sent, so that a change of a key acts at once.
  */
 export function keyFinder(sql: Sql): (value: string) => Promise<FoundKey | undefined> {
-  let next: { hashes: Set<string>; found: Promise<Map<string, FoundKey>> } | undefined
-
-  const askNext = async (hashes: Set<string>) => {
-    await new Promise(resolve => setImmediate(resolve))
-    next = undefined
-    const keys = await store.selectKeysByHash(sql, [...hashes])
+  const find = createFinder(async hashes => {
+    const keys = await store.selectKeysByHash(sql, hashes)
     return new Map(keys.map(({ hash, ...key }) => [hash, key]))
-  }
-
-  return async value => {
-    const hash = hashOf(value).toString('hex')
-    if (!next) {
-      const hashes = new Set<string>()
-      next = { hashes, found: askNext(hashes) }
-    }
-    next.hashes.add(hash)
-    return (await next.found).get(hash)
-  }
+  })
+  return async value => find(hashOf(value).toString('hex'))
 }
 
 export const listKeys = (sql: Sql, companyId: number): Promise<Key[]> => store.selectKeys(sql, companyId)

@@ -1,6 +1,6 @@
+import { createBatcher } from '../../base/concurrency/batcher.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { FoundMessage } from './found-message.ts'
-import { gather } from './gather.ts'
 import { type Found, NEWEST_FIRST, type Paging, searchMessages } from './message-search.ts'
 import { type Filter, isEmptyFilter, uuidsAmong } from './search.ts'
 import * as store from './store.ts'
@@ -21,7 +21,8 @@ const MOST_LOOKED_UP = 50
  * to set up as to carry out, so such questions of one turn of the event loop are answered by one statement.
  */
 export function createMessageReader(pool: Pool): MessageReader {
-  const lookupBy = (column: store.LookupColumn): Lookup => gather(wanted => lookUp(pool, column, wanted), MOST_AT_ONCE)
+  const lookupBy = (column: store.LookupColumn): Lookup =>
+    createBatcher(wanted => lookUp(pool, column, wanted), MOST_AT_ONCE)
   const byUuid = lookupBy('message_uuid')
   const byExternalId = lookupBy('external_id')
   const byDestination = lookupBy('destination')

@@ -1,3 +1,4 @@
+import { createFinder } from '../../base/concurrency/batcher.ts'
 import { AppError, invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { forgetFailures, forgetOldCounts } from './login-limits.ts'
@@ -107,29 +108,11 @@ export type TokenReader = (token: string) => Promise<Partner | undefined>
  * Requests that arrive in the same turn of the event loop share one statement.
  */
 export function createTokenReader(sql: Sql, clock: () => Date): TokenReader {
-  let waiting: { hash: string; resolve: (partner?: Partner) => void; reject: (error: unknown) => void }[] = []
-
-  return token =>
-    new Promise((resolve, reject) => {
-      waiting.push({ hash: hashToken(token).toString('hex'), resolve, reject })
-      if (waiting.length === 1) setImmediate(answerWaiting)
-    })
-
-  async function answerWaiting() {
-    const asked = waiting
-    waiting = []
-    try {
-      const found = await store.selectPartnersByToken(
-        sql,
-        asked.map(({ hash }) => hash),
-        clock(),
-      )
-      const byHash = new Map(found.map(({ tokenHash, ...partner }) => [tokenHash, partner]))
-      for (const { hash, resolve } of asked) resolve(byHash.get(hash))
-    } catch (error) {
-      for (const { reject } of asked) reject(error)
-    }
-  }
+  const find = createFinder(async hashes => {
+    const found = await store.selectPartnersByToken(sql, hashes, clock())
+    return new Map(found.map(({ tokenHash, ...partner }) => [tokenHash, partner]))
+  })
+  return token => find(hashToken(token).toString('hex'))
 }
 
 /** Housekeeping: what can no longer be used is removed. */

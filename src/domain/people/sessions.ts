@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { createFinder } from '../../base/concurrency/batcher.ts'
 import type { Fragment, Pool, Sql, Transaction } from '../../db/sql.ts'
 import type { Viewer } from './person.ts'
 import { hashSession } from './sign-in.ts'
@@ -13,27 +14,17 @@ export type FoundSession = { viewer: Viewer; isHalf: boolean }
 export type SessionReader = (session: string, address: string) => Promise<FoundSession | undefined>
 
 /**
- * Finds who a session belongs to, asking the database every time: a person who is deactivated is out at once, on every
- * node. Requests that arrive in the same turn of the event loop share one statement.
+ * Finds the person of a session. Each request asks the database, so that a deactivated person is signed out at once on
+ * every node. Requests of the same turn of the event loop share one statement.
  */
 export function createSessionReader(sql: Pool, clock: () => Date): SessionReader {
-  let next: { hashes: Set<string>; found: Promise<Map<string, store.FoundSession>> } | undefined
-
-  const askNext = async (hashes: Set<string>) => {
-    await new Promise(resolve => setImmediate(resolve))
-    next = undefined
-    const sessions = await store.selectSessions(sql, [...hashes], clock(), IDLE_SECONDS, MOST_SECONDS)
+  const find = createFinder(async hashes => {
+    const sessions = await store.selectSessions(sql, hashes, clock(), IDLE_SECONDS, MOST_SECONDS)
     return new Map(sessions.map(session => [session.sessionHash.toString('hex'), session]))
-  }
+  })
 
   return async (session, address) => {
-    const hash = hashSession(session).toString('hex')
-    if (!next) {
-      const hashes = new Set<string>()
-      next = { hashes, found: askNext(hashes) }
-    }
-    next.hashes.add(hash)
-    const found = (await next.found).get(hash)
+    const found = await find(hashSession(session).toString('hex'))
     if (!found) return undefined
     await touch(sql, found, address, clock())
     const { half, usedAt: _used, startedAt: _started, ...viewer } = found

@@ -1,4 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
+import { createBatcher } from '../../base/concurrency/batcher.ts'
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
@@ -85,32 +86,23 @@ export const requireVerifier = (
   verifierId: string,
 ): Promise<Verifier> => verifierFinder(sql)(companyId, kind, verifierId)
 
-type Asked = Pick<Verifier, 'companyId' | 'verifierId'>
+type VerifierKey = Pick<Verifier, 'companyId' | 'verifierId'>
 
-const idOf = ({ companyId, verifierId }: Asked) => `${companyId}/${verifierId}`
+const idOf = ({ companyId, verifierId }: VerifierKey) => `${companyId}/${verifierId}`
 
 /**
- * Finds verifiers for many requests: one statement answers those that ask in the same turn of the event loop. No request
- * joins a statement that was already sent, so a change of a verifier acts on the next code.
+ * Finds verifiers for many requests. Requests of the same turn of the event loop share one statement. No request joins a
+ * statement that was already sent, so a change of a verifier acts on the next code.
  */
 export function verifierFinder(sql: Sql) {
-  let next: { asked: Map<string, Asked>; found: Promise<Map<string, Verifier>> } | undefined
-
-  const askNext = async (asked: Map<string, Asked>) => {
-    await new Promise(resolve => setImmediate(resolve))
-    next = undefined
-    const verifiers = await store.selectVerifiersById(sql, [...asked.values()])
-    return new Map(verifiers.map(verifier => [idOf(verifier), verifier]))
-  }
+  const find = createBatcher(async (ids: VerifierKey[]) => {
+    const verifiers = await store.selectVerifiersById(sql, ids)
+    const found = new Map(verifiers.map(verifier => [idOf(verifier), verifier]))
+    return ids.map(id => found.get(idOf(id)))
+  })
 
   return async (companyId: number, kind: VerifierKind, verifierId: string): Promise<Verifier> => {
-    if (!next) {
-      const asked = new Map<string, Asked>()
-      next = { asked, found: askNext(asked) }
-    }
-    const id = { companyId, verifierId }
-    next.asked.set(idOf(id), id)
-    const verifier = (await next.found).get(idOf(id))
+    const verifier = await find({ companyId, verifierId })
     if (verifier?.kind !== kind) throw notFound(kind === 'API' ? 'Verifier' : 'Widget')
     return verifier
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createAddressCheck, createLookup, networkList, type Resolve } from './address.ts'
+import { networkList } from '../../base/network/public-address.ts'
+import { createAddressCheck, createLookup, type Resolve } from './address.ts'
 
 const isAllowed = createAddressCheck([])
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { gather } from './gather.ts'
+import { createBatcher, createFinder } from './batcher.ts'
 
-test('what is asked in one turn is one call, and everyone gets their own answer', async () => {
+test('the requests of one turn are one call, and each request gets its own value', async () => {
   const calls: number[][] = []
-  const double = gather(async (numbers: number[]) => {
+  const double = createBatcher(async (numbers: number[]) => {
     calls.push(numbers)
     return numbers.map(number => number * 2)
   }, 10)
@@ -12,9 +12,9 @@ test('what is asked in one turn is one call, and everyone gets their own answer'
   expect(calls).toEqual([[1, 2, 1], [5]])
 })
 
-test('a call has at most so many questions', async () => {
+test('a batch has at most `mostKeys` keys', async () => {
   const sizes: number[] = []
-  const ask = gather(async (questions: number[]) => {
+  const ask = createBatcher(async (questions: number[]) => {
     sizes.push(questions.length)
     return questions
   }, 2)
@@ -22,14 +22,14 @@ test('a call has at most so many questions', async () => {
   expect(sizes).toEqual([2, 2, 1])
 })
 
-test('who asks while others wait for their answer is not given theirs', async () => {
+test('a request that arrives while a batch is loading does not get a value of that batch', async () => {
   let truth = 'old'
   let release = () => {}
   const held = new Promise<void>(resolve => {
     release = resolve
   })
   let calls = 0
-  const ask = gather(async (questions: string[]) => {
+  const ask = createBatcher(async (questions: string[]) => {
     const seen = truth
     if (++calls === 1) await held
     return questions.map(() => seen)
@@ -43,9 +43,9 @@ test('who asks while others wait for their answer is not given theirs', async ()
   expect(await first).toBe('old')
 })
 
-test('a failure is told to all who asked in that turn, and to nobody later', async () => {
+test('a failure rejects all requests of its turn, and no later request', async () => {
   let isBroken = true
-  const ask = gather(async (questions: number[]) => {
+  const ask = createBatcher(async (questions: number[]) => {
     if (isBroken) throw new Error('no database')
     return questions
   }, 10)
@@ -53,4 +53,14 @@ test('a failure is told to all who asked in that turn, and to nobody later', asy
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   isBroken = false
   expect(await ask(3)).toBe(3)
+})
+
+test('a finder loads each key of a turn once, and finds no value for an unknown key', async () => {
+  const calls: string[][] = []
+  const find = createFinder(async keys => {
+    calls.push(keys)
+    return new Map([['known', 1]])
+  })
+  expect(await Promise.all(['known', 'unknown', 'known'].map(find))).toEqual([1, undefined, 1])
+  expect(calls).toEqual([['known', 'unknown']])
 })
