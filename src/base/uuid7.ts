@@ -33,3 +33,12 @@ function timePrefix(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }
+
+/** The smallest and the largest of some uuids. Statements use them to read only the months of these messages. */
+export function uuidRange(uuids: readonly string[]): { first: string; last: string } {
+  const sorted = uuids.toSorted()
+  const first = sorted[0]
+  const last = sorted.at(-1)
+  if (first === undefined || last === undefined) throw new RangeError('A range needs at least one uuid')
+  return { first, last }
+}

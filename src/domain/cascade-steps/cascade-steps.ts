@@ -24,12 +24,12 @@ export type CascadeContext = {
   now: Date
 }
 
-/** A step that did not do: it failed, or its time passed. */
+/** A step that failed, or whose time is over. */
 export type EndedStep = { cascadeUuid: string; step: number }
 
 /**
- * Writes the next steps of cascades, in the transaction of what triggers them, each once. A step that cannot be sent,
- * for want of money or of its name, is kept as failed, and the one after it is tried.
+ * Writes the next step of each cascade once, in the transaction that ends the step before. A step that cannot be sent,
+ * because of money or its sender name, is stored as FAILED, and the step after it is tried.
  */
 export async function advanceCascades(
   sql: Transaction,
@@ -47,7 +47,7 @@ export async function advanceCascades(
   if (cascadeUuids.length > 0) await store.forgetCodes(sql, companyId, cascadeUuids)
 }
 
-/** Returns those that failed at once. */
+/** Returns the steps that failed at once. */
 async function writeSteps(sql: Transaction, companyId: number, steps: store.NextStep[], context: CascadeContext) {
   const draftContext = await readDraftContext(sql, companyId, steps, context)
   const drafts = steps.map(step => {
@@ -63,17 +63,17 @@ async function writeSteps(sql: Transaction, companyId: number, steps: store.Next
   )
   await noteFallbacks(sql, companyId, fallbacksAmong(ready, outcomes))
   const failed = [
-    ...ready.flatMap(({ step, draft }, i) => failureOf(step, draft, outcomes[i]!)),
+    ...ready.flatMap(({ step, draft }, i) => failureOf(step, draft, outcomes[i])),
     ...drafts.flatMap(({ step, draft }) => ('kind' in draft ? failureOf(step, undraftable(step), draft) : [])),
   ]
-  await keepAndTell(sql, companyId, failed, context.now)
+  await storeAndReport(sql, companyId, failed, context.now)
   return failed.map(({ step: { cascadeUuid, step } }) => ({ cascadeUuid, step }))
 }
 
-/** Of the steps that were accepted, those that carry codes of a verification. */
+/** The accepted steps that carry a verification code. */
 const fallbacksAmong = (ready: Ready[], outcomes: Acceptance[]): FallbackSend[] =>
   ready.flatMap(({ step: { verificationUuid }, draft: { channelType } }, i) =>
-    verificationUuid && outcomes[i]!.kind === 'accepted' ? [{ verificationUuid, channelType }] : [],
+    verificationUuid && outcomes[i]?.kind === 'accepted' ? [{ verificationUuid, channelType }] : [],
   )
 
 type Ready = { step: store.NextStep; draft: NewSingle }
@@ -85,11 +85,12 @@ const requestOf = ({ cascadeUuid, step, planned: { request }, secondsLeft }: sto
   cascade: { uuid: cascadeUuid, step },
 })
 
-/** A step that carries a code ends with the code at the latest, which was made when the cascade began. */
+/** A step that carries a code ends with the code at the latest. The code was created when the cascade began. */
 const ttlWithin = (secondsLeft: number, { options: { ttl } }: MessageRequest) =>
   Math.min(ttl ?? secondsLeft, secondsLeft)
 
-function failureOf(step: store.NextStep, single: NewSingle, outcome: { kind: 'accepted' } | Refusal): Failed[] {
+function failureOf(step: store.NextStep, single: NewSingle, outcome: Acceptance | undefined): Failed[] {
+  if (!outcome) throw new Error('A cascade step has no result')
   if (outcome.kind === 'accepted') return []
   return [{ step, single, errorCode: errorCodeOf(outcome) }]
 }
@@ -101,8 +102,8 @@ function errorCodeOf(refusal: Refusal): number {
 }
 
 /**
- * What is known of a step whose name or number turned out to be unusable. The plan has the number as the client wrote
- * it; the step is kept under the same one as the others.
+ * A step whose sender name or destination is not usable, with the fields that are known. The plan has the destination as
+ * the client wrote it. The step is stored with the normalised destination, like the other steps.
  */
 function undraftable(step: store.NextStep): NewSingle {
   const request = requestOf(step)
@@ -125,7 +126,7 @@ function undraftable(step: store.NextStep): NewSingle {
   }
 }
 
-async function keepAndTell(sql: Transaction, companyId: number, failed: Failed[], now: Date) {
+async function storeAndReport(sql: Transaction, companyId: number, failed: Failed[], now: Date) {
   if (failed.length === 0) return
   const uuids = await keepFailed(sql, companyId, failed, now)
   const tellings = failed.map(({ step, single, errorCode }, i): Telling => {
@@ -154,10 +155,10 @@ async function readDraftContext(
   return { senders, foreignNames: foreign, prices, templates, matches, numbering: numbering(), linkBase }
 }
 
-/** Where steps stand whose time has passed. */
+/** The states of steps whose time is over. */
 export const stepsOf = (sql: Sql, companyId: number, uuids: string[]) => store.selectSteps(sql, companyId, uuids)
 
-/** Stops cascades; returns the ids of those that had steps left. */
+/** Stops cascades, and returns the ids of the cascades that had steps left. */
 export async function endCascades(sql: Transaction, companyId: number, cascadeUuids: string[], now: Date) {
   if (cascadeUuids.length === 0) return new Set<string>()
   return new Set((await store.endCascades(sql, companyId, cascadeUuids, now)).map(({ cascadeUuid }) => cascadeUuid))
@@ -166,7 +167,7 @@ export async function endCascades(sql: Transaction, companyId: number, cascadeUu
 const BATCH = 5000
 const MOST_BATCHES = 100
 
-/** Forgets cascades together with the months of their messages. */
+/** Deletes cascades whose messages are in detached months. */
 export async function forgetOldCascades(sql: Sql): Promise<void> {
   let batches = 0
   while ((await store.deleteOldCascades(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);

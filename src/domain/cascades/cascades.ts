@@ -1,3 +1,4 @@
+import { uuidRange } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { CascadePlan } from '../messages/single.ts'
 
@@ -5,16 +6,16 @@ export type NextStep = {
   cascadeUuid: string
   step: number
   planned: CascadePlan[number]
-  /** The verification whose codes it carries, and how long they are still good. */
+  /** The verification whose code the step carries, and the seconds for which the code is still valid. */
   verificationUuid: string | null
   secondsLeft: number | null
 }
 
 /**
  * The cascade `c` has steps left and was not stopped, neither by itself nor with its dispatch. A cascade that carries a
- * verification code ends when the number is confirmed, the code can no longer be typed or a newer one was sent.
+ * verification code ends when the number is confirmed, the code is no longer valid, or a newer code was sent.
  */
-const goesOn = (sql: Sql) => sql`
+const canContinue = (sql: Sql) => sql`
   c.ended_at is null and c.next_step <= jsonb_array_length(c.steps) and not exists (
     select from dispatches d
     where d.company_id = c.company_id and d.dispatch_id = c.dispatch_id and d.ended_at is not null)
@@ -24,12 +25,12 @@ const goesOn = (sql: Sql) => sql`
       and (v.confirmed_at is not null or v.tries_left = 0 or v.newest_uuid <> c.cascade_uuid
         or (select max(ends) from unnest(v.code_ends) ends) <= now()))`
 
-/** Takes the step after each of these, once: who comes second finds it taken. */
+/** Takes the step after each ended step. Of two concurrent calls only one gets the step. */
 export function takeNextSteps(sql: Sql, companyId: number, ended: { cascadeUuid: string; step: number }[]) {
   return sql<NextStep[]>`
     update cascades c set next_step = c.next_step + 1
     from unnest(${ended.map(({ cascadeUuid }) => cascadeUuid)}::uuid[], ${ended.map(({ step }) => step)}::int[]) q (message_uuid, step)
-    where c.company_id = ${companyId} and c.cascade_uuid = q.message_uuid and c.next_step = q.step + 1 and ${goesOn(sql)}
+    where c.company_id = ${companyId} and c.cascade_uuid = q.message_uuid and c.next_step = q.step + 1 and ${canContinue(sql)}
     returning c.cascade_uuid, (q.step + 1)::int as step, c.steps -> q.step as planned,
       c.verification_uuid, (
         select ceil(extract(epoch from max(ends) - now()))::int from verifications v, unnest(v.code_ends) ends
@@ -45,15 +46,15 @@ export function forgetCodes(sql: Sql, companyId: number, cascadeUuids: string[])
   return sql`
     update cascades c set steps = ${stepsWithoutCodes(sql)}
     where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[])
-      and c.verification_uuid is not null and not (${goesOn(sql)})`
+      and c.verification_uuid is not null and not (${canContinue(sql)})`
 }
 
-/** Ends cascades and removes their codes; returns those that had steps left. */
+/** Ends cascades and removes their codes. Returns the cascades that had steps left. */
 export function endCascades(sql: Sql, companyId: number, cascadeUuids: string[], now: Date) {
   return sql<{ cascadeUuid: string }[]>`
     update cascades c set ended_at = ${now},
       steps = case when c.verification_uuid is null then c.steps else ${stepsWithoutCodes(sql)} end
-    where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and ${goesOn(sql)}
+    where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and ${canContinue(sql)}
     returning c.cascade_uuid`
 }
 
@@ -66,22 +67,23 @@ export type OpenStep = {
   condition: 'not_delivered' | 'not_read'
 }
 
-/** Where these steps stand, and what their cascades wait for. */
+/** The states of these steps, and the conditions of their cascades. */
 export function selectSteps(sql: Sql, companyId: number, uuids: string[]) {
   const sorted = uuids.toSorted()
+  const range = uuidRange(sorted)
   return sql<OpenStep[]>`
     select m.message_uuid as uuid, m.status, m.read_at, m.cascade_uuid, m.cascade_step as step,
       c.steps -> (m.cascade_step - 1) ->> 'condition' as condition
     from messages m join cascades c on c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid
     where m.company_id = ${companyId} and m.message_uuid = any(${sorted}::uuid[])
-      and m.message_uuid between ${sorted[0]!} and ${sorted.at(-1)!}`
+      and m.message_uuid between ${range.first} and ${range.last}`
 }
 
 /**
- * Those whose messages are in no month that is still attached: a later step may lie in a later month than the first.
- * One that is younger than a hundred days may have a step to come, and so may one whose dispatch was started late and has
- * not been COMPLETED for as long. Company by company, because that is how they are kept; `offset 0` has each one's
- * messages looked up in their index, whatever the planner thinks of reading all of them instead.
+ * Deletes cascades without messages in attached months. A later step may be in a later month than the first step. A cascade
+ * younger than a hundred days may still get a step, and so may a cascade whose dispatch was COMPLETED less than a hundred
+ * days ago. The statement works company by company, because the indexes begin with the company. `offset 0` makes PostgreSQL
+ * look up the messages of each cascade in the index instead of reading all messages.
  */
 export function deleteOldCascades(sql: Sql, limit: number) {
   return sql`

@@ -1,17 +1,17 @@
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 
-/** An engine is at work: said every second, so that everyone can see which there are. */
+/** Records that an engine runs. Each engine calls this every second. */
 export const seeEngine = (sql: Sql, worker: string, clockOffMs = 0, vitals: Partial<store.EngineVitals> = {}) =>
   store.upsertEngine(sql, worker, clockOffMs, vitals)
 
-/** An engine has ended in good order. */
+/** Removes an engine that stops normally. */
 export const removeEngine = (sql: Sql, worker: string) => store.deleteEngine(sql, worker)
 
-/** How many engines were seen within the last ten seconds, by the database's clock, and how far their clocks are off. */
+/** The number of engines that reported within ten seconds by the clock of the database, and the largest clock difference. */
 export async function enginesAtWork(sql: Sql): Promise<{ engines: number; clockOffMs: number }> {
   const [row] = await store.selectSeen(sql)
-  return { engines: row!.engines, clockOffMs: row!.clockOffMs ?? 0 }
+  return { engines: row?.engines ?? 0, clockOffMs: row?.clockOffMs ?? 0 }
 }
 
 /** Whether any engine sends. */

@@ -1,10 +1,10 @@
 import type { Vitals } from '../../base/process/vitals.ts'
 import type { Sql } from '../../db/sql.ts'
 
-/** What an engine tells of itself; `unrecorded` are messages that were handed over and are not written down yet. */
+/** The report of an engine about itself. `unrecorded` counts messages that are submitted and not recorded yet. */
 export type EngineVitals = Vitals & { unrecorded: number }
 
-/** What is not told stays as it was told before. */
+/** A field that this report does not have keeps the value of the last report. */
 export const upsertEngine = (sql: Sql, worker: string, clockOffMs: number, vitals: Partial<EngineVitals>) => sql`
   insert into engines (worker, clock_off_ms, host, pid, version, memory_bytes, loop_delay_ms, unrecorded)
   values (${worker}, ${clockOffMs}, ${vitals.host ?? ''}, ${vitals.pid ?? 0}, ${vitals.version ?? ''},
@@ -19,7 +19,7 @@ export const upsertEngine = (sql: Sql, worker: string, clockOffMs: number, vital
 
 export const deleteEngine = (sql: Sql, worker: string) => sql`delete from engines where worker = ${worker}`
 
-/** The engines that were seen lately, and of their clocks the one that is furthest off. */
+/** Counts the engines that reported within ten seconds, and selects the largest difference of their clocks. */
 export const selectSeen = (sql: Sql) => sql<{ engines: number; clockOffMs: number | null }[]>`
   select count(*) as engines, (array_agg(clock_off_ms order by abs(clock_off_ms) desc))[1] as clock_off_ms
   from engines where seen_at > clock_timestamp() - interval '10 seconds'`

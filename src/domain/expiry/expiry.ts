@@ -9,8 +9,8 @@ import { dropTimers } from '../timers/timers.ts'
 import * as store from './store.ts'
 
 /**
- * Sorts messages whose time is over. Those that wait are not sent any more, those that were sent have not arrived. A
- * message under a lease is left to its worker, which checks the time before sending.
+ * Sorts messages whose time is over. `waiting` messages are not sent any more, and `sent` messages have no receipt. A
+ * `leased` message is left to its worker, which checks the time before sending.
  */
 export async function expiringAmong(sql: Pool, companyId: number, uuids: string[]) {
   const found = await store.selectExpiring(sql, companyId, uuids)

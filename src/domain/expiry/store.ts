@@ -1,3 +1,4 @@
+import { uuidRange } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 
 export type Expiring = { uuid: string; status: 'CREATED' | 'SENT'; isLeased: boolean }
@@ -5,6 +6,7 @@ export type Expiring = { uuid: string; status: 'CREATED' | 'SENT'; isLeased: boo
 /** The messages among these that are not final, and whether a worker has a lease on each. */
 export function selectExpiring(sql: Sql, companyId: number, uuids: string[]) {
   const sorted = uuids.toSorted()
+  const range = uuidRange(sorted)
   return sql<Expiring[]>`
     select m.message_uuid as uuid, m.status, exists (
       select from leases e
@@ -12,7 +14,7 @@ export function selectExpiring(sql: Sql, companyId: number, uuids: string[]) {
         and e.worker is not null and e.claimed_until > clock_timestamp()) as is_leased
     from messages m
     where m.company_id = ${companyId} and m.message_uuid = any(${sorted}::uuid[])
-      and m.message_uuid between ${sorted[0]!} and ${sorted.at(-1)!} and m.status in ('CREATED', 'SENT')`
+      and m.message_uuid between ${range.first} and ${range.last} and m.status in ('CREATED', 'SENT')`
 }
 
 /**

@@ -13,7 +13,7 @@ export function selectKey(sql: Sql, { owner, key }: Key, lifetimeHours: number) 
     where owner = ${owner} and key = ${key} and created_at > now() - make_interval(hours => ${lifetimeHours})`
 }
 
-/** A row past its lifetime that housekeeping has not removed yet is replaced. */
+/** Replaces an expired row that housekeeping has not deleted yet. */
 export function insertKey(sql: Sql, { owner, key }: Key, requestHash: Buffer, answer: string) {
   return sql`
     insert into idempotency_keys (owner, key, request_hash, answer)

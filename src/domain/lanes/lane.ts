@@ -2,7 +2,7 @@ import type { ChannelType } from '../../base/channel-types.ts'
 import type { Content } from '../../base/content/content.ts'
 import type { SendingWindow } from '../../base/time/sending-window.ts'
 
-/** A chunk of a lane in our hands: places from `firstSeq` up to but not including `nextSeq`. */
+/** The right of a worker to a chunk of a lane: the places from `firstSeq` up to, but not including, `nextSeq`. */
 export type Lease = {
   companyId: number
   leaseId: number
@@ -10,16 +10,16 @@ export type Lease = {
   firstSeq: number
   nextSeq: number
   token: string
-  /** How often its messages were tried before. */
+  /** The number of earlier attempts to send its messages. */
   attempts: number
-  /** It was taken from someone who may be frozen, and may still tell what became of it. */
+  /** It was taken over from another worker, which may be frozen and may still report results. */
   wasHeld?: boolean
 }
 
-/** A lane with work in it, or a lease of one to be taken over, and what decides whether and how it may go now. */
+/** A lane with messages, or a lease that can be taken over, with the settings that decide whether and how it may send. */
 export type RunnableLane = {
   leaseId?: number
-  /** Of a lease: the gateway that may have taken something of it, while it is there and in use. */
+  /** For a lease: the gateway that may have accepted parts of its messages, if the gateway is in use. */
   gatewayId?: number | null
   companyId: number
   laneId: number
@@ -28,9 +28,9 @@ export type RunnableLane = {
   brandId: number
   priority: number
   waiting: number
-  /** Seconds since 1970; minus infinity for one that was never served. */
+  /** Seconds since 1970. Minus infinity for a lane that was never served. */
   servedAt: number
-  /** None for a name that needs no registration. */
+  /** Null for a sender name that needs no registration. */
   senderId: number | null
   senderName: string
   senderStatus: string
@@ -38,39 +38,39 @@ export type RunnableLane = {
   companyRate: number | null
   dispatchRate: number | null
   startAt: Date | null
-  /** What is not sent by then is not sent at all. */
+  /** Messages are not sent after this time. */
   endAt: Date | null
-  /** The zone whose clock its hours and days are read on; without one they are read at `offsetMinutes`. */
+  /** The time zone of `hours` and `days`. If it is null, they have the offset `offsetMinutes`. */
   zone: string | null
   offsetMinutes: number | null
   hours: number[] | null
   days: number[] | null
-  /** What the messages of a dispatch show beyond their texts. */
+  /** The content of the messages of a dispatch beyond their texts. */
   content: Content | null
-  /** Of a dispatch by cascade: how long its first step may be under way once it is handed over. */
+  /** For a cascade dispatch: the time that its first step may take after submission. */
   ttlSeconds: number | null
   firstUuid: string | null
   lastUuid: string | null
 }
 
-/** A lane with messages left to send, as it is shown to people: also one that may not go now. */
+/** A lane with messages left to send, for display. It may be blocked. */
 export type WaitingLane = RunnableLane & { isCompanyActive: boolean; isSuspended: boolean }
 
-/** A lane, or a lease of one, and where it stands among those that are read page by page: `place` is an exact time. */
+/** A lane or a lease with its place in the paged list. `place` is an exact time. */
 export type PagedLane = RunnableLane & { place: string; placeId: number }
 
-/** What a company has to send in one channel. */
+/** The lanes of a company in one channel. */
 export type Queue = { companyId: number; channelType: ChannelType }
 
-/** The last one of a page: where the next page begins. */
+/** The place of the last row of a page. The next page begins after it. */
 export type Place = { place: string; id: number }
 export type QueuePage = Queue & { after?: Place | undefined }
 export type LeasePage = { companyId: number; after?: Place | undefined }
 
-/** The most lanes of a company that may wait to be sent at once: every turn may have to read through them. */
+/** Limit of the waiting lanes of a company, because a turn may have to read all of them. */
 export const MOST_WAITING_LANES = 5000
 
-/** When a lane may send; undefined when it may at any time. */
+/** The sending window of a lane. Undefined if the lane may send at any time. */
 export function windowOf({
   startAt,
   endAt,
@@ -83,31 +83,31 @@ export function windowOf({
   return { startAt, endAt, hours, days, zone: zone ? { name: zone } : { offsetMinutes: offsetMinutes ?? 0 } }
 }
 
-/** A lane of names without registration: each of its messages has a name of its own. */
+/** Whether the lane is shared by sender names without registration. Each of its messages has its own sender name. */
 export const isShared = ({ senderId, senderName }: RunnableLane) => senderId === null && senderName === ''
 
-/** Nothing of it may be sent any more. */
+/** Whether the end of the lane has passed, so that no message of it may be sent. */
 export const isOver = ({ endAt }: RunnableLane, now: Date) => endAt !== null && now >= endAt
 
-/** How long a lease lasts without being renewed; who holds it stops submitting two seconds before. */
-/** The priority of authorization codes: the engine serves them in a loop of their own, before everything else. */
+/** The priority of authorization codes. The engine sends them in a separate loop, before all other messages. */
 export const CODES = 0
 
+/** A lease expires after this time unless it is renewed. Its worker stops submitting two seconds earlier. */
 export const LEASE_SECONDS = 8
 
-/** Places of a chunk that are left to be sent, and when. */
+/** A range of a chunk that is left to send, and the time when it is due. */
 export type Run = { firstSeq: number; nextSeq: number; attempts: number; dueAt: Date; gatewayId?: number }
 
-/** A message that is still to be sent; with the gateway that may have taken something of it. */
+/** A message that is left to send, with the gateway that may have accepted a part of it. */
 export type Left = { seq: number; attempts: number; dueAt: Date; gatewayId?: number }
 
-/** Retries that are due within this time of each other wait for the last of them. */
+/** Retries that are due within this time are sent together, at the latest of their times. */
 const SAME_TIME_MS = 1000
 
 /**
- * Puts places together that are to be tried again at about the same time: an operator that is busy for every third
- * message leaves one run, not a thousand. A run may reach over places that are done with, because who takes it sends
- * only what is still CREATED; never over one that is left and belongs to another run.
+ * Joins messages that are due at about the same time into runs. So an operator that is busy for every third message leaves
+ * one run and not hundreds. A run may cover messages that are already final, because a worker sends only CREATED messages. It
+ * never covers a message of another run.
  */
 export function runsOf(left: Left[]): Run[] {
   const runs: Run[] = []

@@ -3,12 +3,12 @@ import { runsOf } from './lane.ts'
 
 const at = (ms: number) => new Date(1_780_000_000_000 + ms)
 
-test('places to be tried again at about the same time make one run, over places that are done with', () => {
+test('messages that are due at about the same time make one run, which may cover final messages', () => {
   const left = [5, 1, 2, 9].map(seq => ({ seq, attempts: 1, dueAt: at(seq) }))
   expect(runsOf(left)).toEqual([{ firstSeq: 1, nextSeq: 10, attempts: 1, dueAt: at(9) }])
 })
 
-test('a run never reaches over a place that belongs to another one', () => {
+test('a run never covers a message of another run', () => {
   const left = [
     { seq: 1, attempts: 1, dueAt: at(0) },
     { seq: 3, attempts: 0, dueAt: at(0) },
@@ -21,7 +21,7 @@ test('a run never reaches over a place that belongs to another one', () => {
   ])
 })
 
-test('places that two gateways may have taken something of make two runs', () => {
+test('messages with parts at two gateways make two runs', () => {
   const left = [1, 2, 3].map(seq => ({ seq, attempts: 1, dueAt: at(0), gatewayId: seq < 3 ? 7 : 8 }))
   expect(runsOf(left)).toEqual([
     { firstSeq: 1, nextSeq: 3, attempts: 1, dueAt: at(0), gatewayId: 7 },
@@ -29,7 +29,7 @@ test('places that two gateways may have taken something of make two runs', () =>
   ])
 })
 
-test('one that is to wait for long does not keep its neighbours', () => {
+test('a message that is due much later does not delay its neighbours', () => {
   const left = [
     { seq: 1, attempts: 1, dueAt: at(500) },
     { seq: 2, attempts: 1, dueAt: at(30_000) },

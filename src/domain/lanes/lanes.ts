@@ -11,33 +11,35 @@ import {
 } from './lane.ts'
 import * as store from './store.ts'
 
-/** So many lanes, or leases, are read of each company and channel before the next ones are leapt to. */
-const LEAP = 500
+/** Rows that one statement reads. */
+const PAGE = 500
 
 /**
- * The channels of companies that have something of one priority to send now, found by leaps: a company with twenty
- * thousand lanes costs as much as one with a few.
+ * The queues that have messages of one priority to send now. The statement skips from queue to queue in the index, so a
+ * company with twenty thousand lanes costs as much as a company with a few.
  */
 export async function queuesWithWork(sql: Sql, priority: number, now: Date): Promise<Queue[]> {
   const found: Queue[] = []
   let after: { companyId: number; channelType: string } = { companyId: 0, channelType: '' }
   for (;;) {
-    const page = await store.selectQueues(sql, priority, now, after, LEAP)
+    const page = await store.selectQueues(sql, priority, now, after, PAGE)
     for (const { companyId, channelType, isReady } of page) if (isReady) found.push({ companyId, channelType })
-    if (sum(page.map(({ lanes }) => lanes)) < LEAP) return found
-    after = page.at(-1)!
+    const last = page.at(-1)
+    if (!last || sum(page.map(({ lanes }) => lanes)) < PAGE) return found
+    after = last
   }
 }
 
-/** The companies with leases that may have run out or are due, found in the same way. */
+/** The companies with leases that may be expired or due, found in the same way. */
 export async function companiesWithLeases(sql: Sql, now: Date): Promise<number[]> {
   const found: number[] = []
   let after = 0
   for (;;) {
-    const page = await store.selectCompaniesWithLeases(sql, now, after, LEAP)
+    const page = await store.selectCompaniesWithLeases(sql, now, after, PAGE)
     for (const { companyId, isReady } of page) if (isReady) found.push(companyId)
-    if (sum(page.map(({ leases }) => leases)) < LEAP) return found
-    after = page.at(-1)!.companyId
+    const last = page.at(-1)
+    if (!last || sum(page.map(({ leases }) => leases)) < PAGE) return found
+    after = last.companyId
   }
 }
 
@@ -49,23 +51,23 @@ export const lanesInTurn = (sql: Sql, priority: number, now: Date, pages: QueueP
 export const leasesInTurn = (sql: Sql, priority: number, now: Date, pages: LeasePage[], limit: number) =>
   store.selectLeasesInTurn(sql, priority, now, pages, limit)
 
-/** Whether a company has so many lanes with messages that it gets no more until some of them are empty. */
+/** Whether a company has so many waiting lanes that it gets no more until some of them are empty. */
 export async function hasTooManyLanes(sql: Sql, companyId: number): Promise<boolean> {
   const [waiting] = await store.countWaitingLanes(sql, companyId, MOST_WAITING_LANES + 1)
-  return waiting!.count > MOST_WAITING_LANES
+  return waiting !== undefined && waiting.count > MOST_WAITING_LANES
 }
 
 export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) =>
   store.postponeLane(sql, lane, until)
 
-/** Open lanes of a dispatch with messages left to send, to tell people why they do not go. */
+/** Open lanes of a dispatch with messages left to send. The cabinet shows why they wait. */
 export const waitingLanes = (sql: Sql, companyId: number, dispatchId: number): Promise<WaitingLane[]> =>
   store.selectWaiting(sql, companyId, dispatchId)
 
-/** How many messages wait in open lanes, by channel and operator; with those that were given back. */
+/** The number of messages that wait in open lanes and in returned leases, by channel and brand. */
 export const waitingByRoute = (sql: Sql) => store.sumWaiting(sql)
 
-/** The same for one lane; none when it was closed meanwhile. */
+/** One lane with messages left to send. Empty if the lane was closed meanwhile. */
 export const waitingLane = (sql: Sql, companyId: number, laneId: number): Promise<WaitingLane[]> =>
   store.selectWaitingLane(sql, companyId, laneId)
 
@@ -86,7 +88,7 @@ export async function takeOver(sql: Sql, lease: { companyId: number; leaseId: nu
   return taken
 }
 
-/** Renews leases; those that are missing from the answer are ours no more. */
+/** Renews leases and returns their tokens. A lease whose token is missing belongs to another worker now. */
 export async function renewLeases(sql: Sql, worker: string, tokens: string[]): Promise<Set<string>> {
   return new Set((await store.renewLeases(sql, worker, tokens)).map(({ token }) => token))
 }
@@ -97,15 +99,15 @@ export const blockedLanes = (sql: Sql, lanes: { companyId: number; laneId: numbe
 export const leasedRanges = (sql: Sql, companyId: number, dispatchId: number) =>
   store.selectLeasedRanges(sql, companyId, dispatchId)
 
-/** A chunk that is done with: its lifetime is noted, and the lease is gone. */
+/** Deletes the lease of a finished chunk and adds a deadline for its messages. */
 export const finishLease = (sql: Sql, lease: Lease, dueAt: Date) => store.finishLease(sql, lease, dueAt)
 
-/** Whether what was sent of a lease's range is looked at after this moment anyway. */
+/** Whether a deadline after this moment covers the range of the lease. */
 export async function hasDeadline(sql: Sql, lease: Lease, after: Date): Promise<boolean> {
   return (await store.selectDeadline(sql, lease, after)).length > 0
 }
 
-/** Replaces a lease by the runs that are left of it; false when it is no longer ours. */
+/** Replaces a lease by the runs that are left to send. False if another worker has the lease. */
 export async function splitLease(sql: Sql, lease: Lease, runs: Run[]): Promise<boolean> {
   const { count } = await store.deleteLease(sql, lease)
   if (count > 0 && runs.length > 0) await store.insertReturned(sql, lease, runs)
@@ -115,7 +117,7 @@ export async function splitLease(sql: Sql, lease: Lease, runs: Run[]): Promise<b
 const BATCH = 1000
 const MOST_BATCHES = 100
 
-/** A client may call itself something else in every message: lanes that stand empty do not stay for it. */
+/** Deletes empty lanes of sender names without registration, because a client may use another name in every message. */
 export async function forgetIdleLanes(sql: Sql): Promise<void> {
   let batches = 0
   while ((await store.deleteIdleLanes(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);

@@ -117,14 +117,14 @@ export function selectLeasesInTurn(sql: Sql, priority: number, now: Date, pages:
 }
 
 /**
- * The gateway that may have taken something of a lease, if it is there and serves the lane. One that has not come up
- * for an hour is not waited for any longer.
+ * The gateway that may have accepted parts of a lease, if it is in use and serves the lane. A lease waits for it for at
+ * most an hour.
  */
 const itsGateway = (sql: Sql, now: Date) => sql`
   left join gateways g on g.gateway_id = e.gateway_id and not g.paused and g.channel_type = l.channel_type
     and (g.brands = '{}' or l.brand_id = any(g.brands)) and e.due_at > ${now}::timestamptz - interval '1 hour'`
 
-/** How many lanes of a company wait to be sent; not counted beyond `most`. */
+/** Counts the waiting lanes of a company, at most up to `most`. */
 export function countWaitingLanes(sql: Sql, companyId: number, most: number) {
   return sql<{ count: number }[]>`
     select count(*) as count from (
@@ -132,13 +132,13 @@ export function countWaitingLanes(sql: Sql, companyId: number, most: number) {
 }
 
 /**
- * Takes the next chunk of a lane for one worker: moves the lane's cursor and writes the lease, in one statement, so
- * that two workers asking at once get different chunks. Returns nothing when the lane is empty or was closed, and
- * when somebody else has the row: a writer whose commit is slow holds up its own lane and not the one who asks.
+ * Takes the next chunk of a lane for one worker. One statement moves the cursor of the lane and writes the lease, so two
+ * concurrent workers get different chunks. Returns nothing if the lane is empty or closed. It also returns nothing if
+ * another transaction has locked the row, so a transaction with a slow commit delays only its own lane.
  *
- * The commit of a lease of a few codes does not wait for the disk. Should the database crash before this commit is on
- * disk, the codes are taken again. That can happen only to codes whose results are not written either, because writing a
- * result flushes everything before it: such codes would have gone out again anyway.
+ * The commit of a lease with few codes does not wait for the disk. If the database crashes before this commit is on disk,
+ * the codes are leased and sent again. This affects only codes whose results are not recorded, because recording a result
+ * flushes all commits before it. Such codes are sent again after a crash in any case.
  */
 export function insertLease(sql: Sql, lane: Takeable, size: number, worker: string) {
   const isFlushed = lane.priority !== CODES || Math.min(lane.waiting, size) > FEW_CODES
@@ -161,10 +161,10 @@ export function insertLease(sql: Sql, lane: Takeable, size: number, worker: stri
 
 type Takeable = Pick<RunnableLane, 'companyId' | 'laneId' | 'priority' | 'waiting'>
 
-/** So many are handed over within milliseconds. */
+/** This many codes are submitted within milliseconds. */
 const FEW_CODES = 10
 
-/** Lets a lane step aside until it can go. Starting its dispatch calls it back. Nobody waits for a row in use. */
+/** Postpones a lane until it may send. A start of its dispatch ends the delay. Skips a locked row instead of waiting. */
 export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) => sql`
   with lane as (
     select company_id, lane_id from lanes
@@ -173,7 +173,7 @@ export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number
   update lanes set not_before = ${until} from lane
   where lanes.company_id = lane.company_id and lanes.lane_id = lane.lane_id`
 
-/** Takes an abandoned lease over, if its lane is still open and nobody else was quicker. */
+/** Takes over an expired lease if its lane is open and no other worker has taken it. */
 export function takeOverLease(sql: Sql, lease: { companyId: number; leaseId: number }, worker: string) {
   return sql<Lease[]>`
     with lane as (
@@ -192,7 +192,7 @@ export function takeOverLease(sql: Sql, lease: { companyId: number; leaseId: num
       first_seq, next_seq, token, attempts, lane.was_held`
 }
 
-/** Renews what this worker still holds, and says which of it is still so. */
+/** Renews the leases that this worker still has, and returns their tokens. */
 export function renewLeases(sql: Sql, worker: string, tokens: string[]) {
   return sql<{ token: string }[]>`
     update leases set claimed_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
@@ -211,7 +211,7 @@ export function selectBlockedLanes(sql: Sql, lanes: { companyId: number; laneId:
     where not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED'`
 }
 
-/** Ends a lease; what was sent from it without a receipt will be looked at when its lifetime is over. */
+/** Ends a lease. A deadline remembers its range: at that time, messages without a receipt fail. */
 export function finishLease(sql: Sql, lease: Lease, dueAt: Date) {
   return sql`
     with finished as (
@@ -228,7 +228,7 @@ export function deleteLease(sql: Sql, lease: Lease) {
     where company_id = ${lease.companyId} and lease_id = ${lease.leaseId} and token = ${lease.token}`
 }
 
-/** Places left to be sent, as leases in nobody's hands. */
+/** Inserts ranges that are left to send, as leases without a worker. */
 export function insertReturned(sql: Sql, lease: Lease, runs: Run[]) {
   return sql`
     insert into leases (company_id, lane_id, first_seq, next_seq, claimed_until, attempts, due_at, gateway_id)
@@ -240,7 +240,7 @@ export function insertReturned(sql: Sql, lease: Lease, runs: Run[]) {
     ) q (first_seq, next_seq, attempts, due_at, gateway_id)`
 }
 
-/** Whether a deadline after this moment stands for the whole range of a lease. */
+/** A row if a deadline after this moment covers the whole range of a lease. */
 export function selectDeadline(sql: Sql, lease: Lease, after: Date) {
   return sql`
     select from deadlines
@@ -249,7 +249,7 @@ export function selectDeadline(sql: Sql, lease: Lease, after: Date) {
     limit 1`
 }
 
-/** Leases whose holder is gone, in lanes that are closed: nobody will take them over, so they are given back. */
+/** Expired leases in closed lanes. No worker takes these over, so the caller returns them. */
 export function selectStranded(sql: Sql, limit: number) {
   return sql<(Lease & { gatewayId: number | null })[]>`
     select e.company_id, lease_id, e.lane_id, first_seq,
@@ -260,8 +260,8 @@ export function selectStranded(sql: Sql, limit: number) {
 }
 
 /**
- * Lanes of names that anybody may invent, from which nothing has gone for two days and in which nothing is left to be
- * looked at. Whoever has something for one meanwhile either finds it changed under the lock, or makes it anew.
+ * Deletes lanes of sender names without registration that sent nothing for two days and have no leases and no deadlines. A
+ * concurrent transaction that adds messages either locks the lane first, or creates it again.
  */
 export function deleteIdleLanes(sql: Sql, limit: number) {
   return sql`
@@ -275,7 +275,7 @@ export function deleteIdleLanes(sql: Sql, limit: number) {
     where l.company_id = idle.company_id and l.lane_id = idle.lane_id`
 }
 
-/** The ranges of a dispatch that are in somebody's hands. */
+/** The leased ranges of a dispatch. */
 export function selectLeasedRanges(sql: Sql, companyId: number, dispatchId: number) {
   return sql<{ laneId: number; firstSeq: number; nextSeq: number }[]>`
     select e.lane_id, e.first_seq, e.next_seq
@@ -283,7 +283,7 @@ export function selectLeasedRanges(sql: Sql, companyId: number, dispatchId: numb
     where e.company_id = ${companyId} and l.dispatch_id = ${dispatchId} and e.worker is not null`
 }
 
-/** Open lanes of a dispatch with messages left to send, whatever may be in their way. */
+/** Open lanes of a dispatch with messages left to send, also blocked lanes. */
 export function selectWaiting(sql: Sql, companyId: number, dispatchId: number) {
   return sql<WaitingLane[]>`
     select ${waitingColumns(sql)}

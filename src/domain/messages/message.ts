@@ -7,7 +7,7 @@ export const messageStatuses = ['CREATED', 'SENT', 'DELIVERED', 'FAILED'] as con
 
 export type MessageStatus = (typeof messageStatuses)[number]
 
-/** 25 hours: how long a message may be without a receipt. */
+/** 25 hours. A message without a receipt fails after this time. */
 export const LIFETIME_MS = 25 * 3600_000
 
 export type Message = {
@@ -27,10 +27,10 @@ export type Message = {
 
 const { badNumber, blacklisted, noSender, noSubstitution, badText } = errorCodes
 
-/** Why a recipient was refused at the door. */
+/** The error codes of recipients that are rejected at acceptance. */
 export const rejection = { badNumber, blacklisted, noSender, noSubstitution, badText } as const
 
-/** A message as it is written when it is accepted, or refused at the door (then without a lane). */
+/** A message as acceptance writes it. The message of a rejected recipient has no lane. */
 export type NewMessage = {
   uuid: string
   position: number
@@ -45,29 +45,29 @@ export type NewMessage = {
   brandId: number
   destination: string
   text: string | null
-  /** In a dispatch that goes by an approved template: what the message itself is, having matched it or not. */
+  /** The traffic type and template of the message itself, in a dispatch with an approved template. */
   matched?: { trafficType: TrafficType; templateId: number | null }
-  /** What it shows beyond its text, where that is not the same for the whole dispatch. */
+  /** Its content, if the content differs between the messages of the dispatch. */
   content?: Content | null
 }
 
-/** A message on its way out, as the engine reads it. */
+/** A message that is left to send, as the engine reads it. */
 export type QueuedMessage = {
   uuid: string
   seq: number
   destination: string
   text: string
   parts: number
-  /** Of a single message. */
+  /** Set for a single message. */
   senderName: string | null
-  /** When it is of no use any more. */
+  /** The end of its ttl. */
   expiresAt: Date | null
-  /** Of one without such an end: what has not gone by then never goes. */
+  /** Set for a message without a ttl: it is not sent after this time. */
   waitsUntil: Date | null
-  /** Of a cascade's step: how long it may be under way once it is handed over. */
+  /** Set for a cascade step: the time that it may take after submission. */
   ttlSeconds: number | null
   content: Content | null
-  /** When a single message may go, if not at any time. */
+  /** The sending window of a single message. Null if it may be sent at any time. */
   window: { hours: number[] | null; days: number[] | null; zone: string; endAt: string | null } | null
   /** Text and content with a verification code, encrypted; `text` and `content` have it masked. */
   sealed: Buffer | null
@@ -101,5 +101,5 @@ export type ChangedMessage = {
   trafficType: TrafficType | null
 }
 
-/** Counters of a dispatch are kept in blocks of this many places. */
+/** The counters of a dispatch are stored in blocks of this many positions. */
 export const BLOCK_SIZE = 5000

@@ -10,17 +10,17 @@ import {
 } from './message.ts'
 import * as store from './store.ts'
 
-export type { MessageHome } from './store.ts'
+export type { MessagesOfDispatch } from './store.ts'
 
 /** Writes a request's messages and adds them to the counters of their dispatch. */
 export async function writeMessages(
   sql: Transaction,
-  home: store.NewHome,
+  dispatch: store.ReceivingDispatch,
   batches: AsyncIterable<NewMessage[]>,
 ): Promise<void> {
   const blocks = new Map<number, store.NewBlock>()
-  await store.copyMessages(sql, home, counted(batches, blocks))
-  await store.addToBlocks(sql, home, [...blocks.values()])
+  await store.copyMessages(sql, dispatch, counted(batches, blocks))
+  await store.addToBlocks(sql, dispatch, [...blocks.values()])
 }
 
 async function* counted(batches: AsyncIterable<NewMessage[]>, blocks: Map<number, store.NewBlock>) {
@@ -41,28 +41,34 @@ function countIn(blocks: Map<number, store.NewBlock>, message: NewMessage) {
   }
 }
 
-/** A page of a dispatch's messages in the order submitted, found as fast at any depth. */
+/** A page of the messages of a dispatch, by position. A deep page is as fast as the first page. */
 export async function pageOfMessages(
   sql: Sql,
-  home: store.MessageHome & { messageCount: number },
+  dispatch: store.MessagesOfDispatch & { messageCount: number },
   status: MessageStatus | undefined,
   page: number,
   perPage: number,
 ): Promise<{ total: number; items: Message[] }> {
   const offset = (page - 1) * perPage
-  if (status) return pageOfStatus(sql, home, status, offset, perPage)
-  const items = offset < home.messageCount ? await store.selectByPosition(sql, home, offset, perPage) : []
-  return { total: home.messageCount, items }
+  if (status) return pageOfStatus(sql, dispatch, status, offset, perPage)
+  const items = offset < dispatch.messageCount ? await store.selectByPosition(sql, dispatch, offset, perPage) : []
+  return { total: dispatch.messageCount, items }
 }
 
-async function pageOfStatus(sql: Sql, home: store.MessageHome, status: MessageStatus, offset: number, limit: number) {
-  const counts = await store.selectBlocks(sql, home, status)
+async function pageOfStatus(
+  sql: Sql,
+  dispatch: store.MessagesOfDispatch,
+  status: MessageStatus,
+  offset: number,
+  limit: number,
+) {
+  const counts = await store.selectBlocks(sql, dispatch, status)
   const { blocks, skip } = blocksOfPage(counts, offset, limit)
-  const items = blocks.length > 0 ? await store.selectFromBlocks(sql, home, status, blocks, skip, limit) : []
+  const items = blocks.length > 0 ? await store.selectFromBlocks(sql, dispatch, status, blocks, skip, limit) : []
   return { total: counts.reduce((sum, { messages }) => sum + messages, 0), items }
 }
 
-/** Which blocks a page touches, and how many of their messages come before it. */
+/** The blocks that a page needs, and the number of their messages before the page. */
 export function blocksOfPage(counts: readonly store.BlockCount[], offset: number, limit: number) {
   const blocks: number[] = []
   let skip = 0
@@ -80,26 +86,26 @@ export function blocksOfPage(counts: readonly store.BlockCount[], offset: number
 
 const REPORT_PAGE = 1000
 
-/** All messages of a dispatch in the order submitted, a page at a time: between two pages no connection is held. */
+/** All messages of a dispatch by position, page by page. No connection is used between two pages. */
 export async function* everyMessage(
   sql: Sql,
-  home: store.MessageHome & { messageCount: number },
+  dispatch: store.MessagesOfDispatch & { messageCount: number },
 ): AsyncGenerator<Message[]> {
-  for (let from = 0; from < home.messageCount; from += REPORT_PAGE) {
-    yield await store.selectByPosition(sql, home, from, Math.min(REPORT_PAGE, home.messageCount - from))
+  for (let from = 0; from < dispatch.messageCount; from += REPORT_PAGE) {
+    yield await store.selectByPosition(sql, dispatch, from, Math.min(REPORT_PAGE, dispatch.messageCount - from))
   }
 }
 
-/** Why messages of a dispatch failed, the most frequent reason first. */
+/** The error codes of the failed messages of a dispatch. The most frequent code is first. */
 export const failuresOf = (
   sql: Sql,
-  home: store.MessageHome,
-): Promise<{ errorCode: number | null; messages: number }[]> => store.countFailures(sql, home)
+  dispatch: store.MessagesOfDispatch,
+): Promise<{ errorCode: number | null; messages: number }[]> => store.countFailures(sql, dispatch)
 
-export const acceptedMessages = (sql: Sql, home: store.MessageHome, from: number, count: number) =>
-  store.selectAccepted(sql, home, from, count)
+export const acceptedMessages = (sql: Sql, dispatch: store.MessagesOfDispatch, from: number, count: number) =>
+  store.selectAccepted(sql, dispatch, from, count)
 
-/** Messages are kept by month; the months to come are made ahead of time. */
+/** Creates the partitions of the next months. */
 export const ensureMessageMonths = (sql: Sql) => store.ensureMonths(sql)
 
 type Range = Parameters<typeof store.selectQueued>[1]
@@ -112,13 +118,13 @@ export const overdueMessages = (sql: Sql, range: Range & Bounds, sentBefore: Dat
 
 export async function lastSentIn(sql: Sql, range: Range & Bounds): Promise<Date | null> {
   const [row] = await store.selectLastSent(sql, range)
-  return row!.last
+  return row?.last ?? null
 }
 
-/** What is still CREATED in a range: its number and the sum of its prices. */
+/** The number of CREATED messages in a range, and the sum of their prices. */
 export async function createdIn(sql: Sql, range: Range, bounds: Bounds) {
   const [sum] = await store.sumCreated(sql, range, bounds)
-  return sum!
+  return sum ?? { price: 0n, count: 0 }
 }
 
 /** A status change that happened: the row as the conditional UPDATE returned it. `sent`: the operator has accepted it, now or before. */
@@ -143,12 +149,14 @@ export async function updateStatuses(
   const alike = [...Map.groupBy(wanted.values(), ({ to }) => to)]
   const moved = await Promise.all(alike.map(([to, some]) => store.updateStatuses(sql, companyId, from, to, some)))
   return moved.flat().map(message => {
-    const { to, sentAt, finalAt, errorCode } = wanted.get(message.uuid)!
+    const update = wanted.get(message.uuid)
+    if (!update) throw new Error(`Message ${message.uuid} was updated without a request`)
+    const { to, sentAt, errorCode } = update
     return {
       ...message,
       from,
       to,
-      at: (finalAt ?? sentAt)!,
+      at: momentOf(update),
       errorCode,
       sent: from === 'SENT' || sentAt !== null,
       sentAt,
@@ -156,12 +164,18 @@ export async function updateStatuses(
   })
 }
 
+function momentOf({ uuid, finalAt, sentAt }: StatusUpdate): Date {
+  const at = finalAt ?? sentAt
+  if (!at) throw new Error(`The status update of message ${uuid} has no time`)
+  return at
+}
+
 /** Adds status changes to the counters of their dispatches. */
 export async function countChanges(sql: Sql, companyId: number, changes: StatusChange[]): Promise<void> {
   const blocks = new Map<string, store.BlockChange>()
   for (const change of changes) {
-    if (change.dispatchId === null) continue
-    const block = Math.floor(change.position! / BLOCK_SIZE)
+    if (change.dispatchId === null || change.position === null) continue
+    const block = Math.floor(change.position / BLOCK_SIZE)
     const key = `${change.dispatchId}/${block}`
     const counts = blocks.get(key) ?? noChange(change.dispatchId, block)
     blocks.set(key, counts)

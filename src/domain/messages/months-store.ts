@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { BLOCK_SIZE } from './message.ts'
 
-/** `2026-05` is kept in `messages_2026_05`, as ensure_message_month() names it. */
+/** The table of a month: `messages_2026_05` for `2026-05`, as ensure_message_month() names it. */
 export const tableOf = (month: string) => `messages_${month.replace('-', '_')}`
 
 const firstOf = (sql: Sql, month: string) => sql`uuid7_floor(${`${month}-01`}::timestamp at time zone 'UTC')`
@@ -13,8 +13,8 @@ export type MonthRow = { month: string; isAttached: boolean; messages: number; s
 const COUNTED_BYTES = 64 * 1024 * 1024
 
 /**
- * The months there are, and those that were detached, even if their tables are gone. Small ones are counted; of large
- * ones the planner's estimate is told. What was detached was counted then.
+ * All months: attached months, and detached months, also if their tables were dropped. The messages of a small month are
+ * counted. A large month has the estimate of PostgreSQL. A detached month was counted when it was detached.
  */
 export function selectMonths(sql: Sql) {
   return sql<MonthRow[]>`
@@ -54,8 +54,8 @@ export type Unfinished = {
 }
 
 /**
- * Something of the month that has not come to its end: a dispatch, else a single message. Dispatches know themselves
- * whether all of theirs is final, so that only single messages are read.
+ * A dispatch of the month that is not COMPLETED, or else a single message that is not final. The status of a dispatch shows
+ * whether its messages are final, so the statement reads only single messages.
  */
 export function selectUnfinished(sql: Sql, month: string) {
   const within = sql`m.message_uuid >= ${firstOf(sql, month)} and m.message_uuid < ${endOf(sql, month)}`
@@ -80,7 +80,7 @@ export function selectUnfinished(sql: Sql, month: string) {
 const everything = (sql: Sql) => sql`true`
 type Condition = ReturnType<typeof everything>
 
-/** Sums of messages: a few rows per block of a dispatch, and per company for single messages. */
+/** Sums of messages: a few rows for each block of a dispatch, and for the single messages of each company. */
 const sumsIn = (sql: Sql, table: string, which: Condition) => sql`
   select m.company_id, m.dispatch_id, (m.dispatch_position / ${BLOCK_SIZE})::int as block, m.status, m.tariff_id,
     count(*) as messages, sum(m.parts) as parts,
@@ -93,7 +93,7 @@ const sumsIn = (sql: Sql, table: string, which: Condition) => sql`
   from ${sql(table)} m where ${which}
   group by 1, 2, 3, 4, 5`
 
-/** The same sums over all messages, those of detached months included. `which` speaks of them as m. */
+/** The same sums over all messages, with detached months. `which` is a condition on `m`. */
 export const sumsOfAll = (sql: Sql, which: Condition) => sql`
   ${sumsIn(sql, 'messages', which)}
   union all
@@ -129,16 +129,16 @@ const trafficIn = (sql: Sql, table: string, which: Condition) => sql`
   where e.hour is not null
   group by 1, 2, 3, 4, 5`
 
-/** The traffic of one attached month. `which` speaks of its messages as m. */
+/** The traffic of one attached month. `which` is a condition on `m`. */
 export const trafficOfMonth = (sql: Sql, month: string, which: Condition) => trafficIn(sql, tableOf(month), which)
 
-/** The traffic of the months that were detached. */
+/** The traffic of the detached months. */
 export const closedTraffic = (sql: Sql, which: Condition) => sql`
   select m.company_id, m.hour, m.channel_type, m.brand_id, m.traffic_type, m.accepted, m.accepted_parts, m.sent,
     m.sent_parts, m.delivered, m.delivered_parts, m.failed, m.failed_parts, m.spent
   from closed_traffic_hours m where ${which}`
 
-/** Who was delivered something under a tariff by unique recipients. */
+/** The recipients of delivered messages with a MAU tariff. */
 const reachedIn = (sql: Sql, table: string, which: Condition) => sql`
   select distinct m.company_id, m.tariff_id, m.destination from ${sql(table)} m
   join tariffs t on t.tariff_id = m.tariff_id and t.pricing_model = 'MAU'
@@ -150,22 +150,22 @@ export const reachedByAll = (sql: Sql, which: Condition) => sql`
   select m.company_id, m.tariff_id, m.destination from closed_recipients m where ${which}`
 
 /**
- * Keeps everyone out who changes which months there are, and nobody else. The first statements of their transaction:
- * what is seen there is seen after the wait.
+ * Locks the list of months against other transactions that attach or detach months. Messages stay usable. These are the
+ * first statements of the transaction, so its snapshot begins after the wait for the lock.
  */
 export async function lockMonths(sql: Sql) {
   await sql`set local lock_timeout = '1s'`
   await sql`lock table only messages in share update exclusive mode`
 }
 
-/** Whether nobody reads or writes messages now, until the end of the transaction. */
+/** Locks the messages until the end of the transaction. False if another transaction uses them. */
 export const lockMessages = (sql: Sql, month: string) =>
   sql<{ locked: boolean }[]>`select lock_messages(${tableOf(month)}) as locked`
 
-/** The time for which a lock is waited for was over. */
-export const isLockTimeout = (error: unknown) => (error as { code?: string }).code === '55P03'
+/** Whether the wait for a lock took too long. */
+export const isLockTimeout = (error: unknown) => error instanceof Error && 'code' in error && error.code === '55P03'
 
-/** Reads the month through, into temporary tables. */
+/** Reads all messages of the month and writes their sums into temporary tables. */
 export async function sumMonth(sql: Transaction, month: string) {
   await sql`create temporary table month_sums on commit drop as ${sumsIn(sql, tableOf(month), everything(sql))}`
   await sql`create temporary table month_recipients on commit drop as ${reachedIn(sql, tableOf(month), everything(sql))}`
@@ -187,7 +187,7 @@ export async function keepSums(sql: Sql, month: string) {
   await keepTraffic(sql, month)
 }
 
-/** The last hours of a month may be there already: messages of the month before it ended in them. */
+/** Rows of the first hours may exist already, from messages of the month before that ended in them. */
 const keepTraffic = (sql: Sql, month: string) => sql`
   insert into closed_traffic_hours as c (
     company_id, hour, channel_type, brand_id, traffic_type, accepted, accepted_parts, sent, sent_parts, delivered,

@@ -72,7 +72,7 @@ async function booksOf(first: number, second: number): Promise<Books> {
   return { ...world, dispatchId }
 }
 
-/** Numbers of three operators, of which the plan has no one for the last: one of each four is refused at the door. */
+/** Destinations of three operators and of an unknown one: one of four recipients is rejected. */
 const recipients = [1, 2, 3, 4].flatMap(person =>
   ['7916', '7903', '7926', '7000'].map(code => ({ destination: `${code}000${1000 + person}` })),
 )
@@ -271,11 +271,11 @@ describe('refused, with the reason and without a trace, is', () => {
     expect(table).toEqual({ relispartition: true })
   }
 
-  test('the current month, the last one, one to come, one that is not there and one that is detached', async () => {
+  test('the current month, the last month, a future month, a missing month and a detached month', async () => {
     await aMonth(1)
     await aMonth(30)
     await expectRefusal(monthBack(0), 'it is the current month')
-    await expectRefusal(monthBack(1), 'it is the last month, of which something may still be on its way')
+    await expectRefusal(monthBack(1), 'it is the last month, and some of its messages may not be final')
     await expectRefusal(monthBack(-1), 'it has not begun yet')
     await expectRefusal('1999-12', 'there is no such month')
     expect((await detachBack(30)).kind).toBe('detached')
@@ -343,14 +343,16 @@ describe('refused, with the reason and without a trace, is', () => {
   test('one while a long statement reads the messages', async () => {
     const books = await booksOf(42, 41)
     const outcome = await whileRead(() => detachBack(42))
-    expect(outcome).toMatchObject({ reason: expect.stringMatching(/^the messages are in use by something/) })
+    expect(outcome).toMatchObject({
+      reason: expect.stringMatching(/^a long transaction, such as a backup or a verification, uses the messages/),
+    })
     await expectNoTrace(42)
     expect(await differencesOf(books)).toEqual([])
     expect((await detachBack(42)).kind).toBe('detached')
   })
 })
 
-/** While somebody reads messages in a transaction that takes as long as the work. */
+/** Runs the work while another transaction reads messages. */
 const whileRead = <T>(work: () => Promise<T>) =>
   db.sql.begin(async sql => {
     await sql`select from messages limit 1`
@@ -362,7 +364,7 @@ const waiting = () => db.sql<{ pid: number }[]>`
   where relation = 'messages'::regclass and mode = 'AccessExclusiveLock' and not granted
     and database = (select oid from pg_database where datname = current_database())`
 
-test('whoever dies while detaching leaves everything as it was', async () => {
+test('a crash during the detachment changes nothing', async () => {
   const books = await booksOf(45, 44)
   const doomed = connect(db.url, { max: 1 })
   const end = await whileRead(async () => {
@@ -392,7 +394,7 @@ test('readers that come and go are waited for', async () => {
   expect(await differencesOf(books)).toEqual([])
 })
 
-test('of several who detach a month at once one does', async () => {
+test('of several concurrent detachments of a month only one succeeds', async () => {
   const books = await booksOf(51, 50)
   const outcomes = await Promise.all([1, 2, 3].map(() => detachBack(51)))
   expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['detached', 'refused', 'refused'])
@@ -415,7 +417,7 @@ test('the books are in order at every moment of it', async () => {
   expect((await Promise.all(verifying)).flat()).toEqual([])
 })
 
-test('the list tells of each month what is in it and whether it can be detached', async () => {
+test('the list shows for each month its messages and whether it can be detached', async () => {
   const books = await booksOf(57, 56)
   await detachBack(57)
   await db.sql`drop table ${db.sql(tableBack(57))}`
@@ -430,7 +432,7 @@ test('the list tells of each month what is in it and whether it can be detached'
   expect(await differencesOf(books)).toEqual([])
 })
 
-test('old months are detached by themselves, the oldest first, but for those that cannot be', async () => {
+test('old months are detached automatically, the oldest first, except months that cannot be detached', async () => {
   const world = await aPricedWorld()
   await booksOf(62, 61)
   await aSingleOf(world, 60)

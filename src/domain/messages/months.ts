@@ -1,15 +1,15 @@
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as store from './months-store.ts'
 
-/** Months are written `2026-05`. They are those of the keys of messages, in UTC. */
+/** A month of message keys, in UTC, such as `2026-05`. */
 export type Month = {
   month: string
-  /** `closable`: nothing in it is on its way any more, so that it can be detached. */
+  /** `closable`: all its messages are final, so it can be detached. */
   state: 'open' | 'closable' | 'detached'
   messages: number
-  /** With its indexes; nothing when its table is gone. */
+  /** With the indexes. Null if its table was dropped. */
   sizeBytes: number | null
-  /** Why an open one cannot be detached. */
+  /** The reason why an open month cannot be detached. */
   reason: string | null
 }
 
@@ -33,7 +33,7 @@ const stateOf = (isAttached: boolean, reason: string | undefined): Month['state'
 const objectionTo = async (sql: Sql, month: string, now: Date): Promise<string | undefined> =>
   refuseYoung(month, now) ?? (await refuseUnfinished(sql, month))
 
-/** Detaches what is older than the newest so many months, this one counted, the oldest first. */
+/** Detaches the months before the newest `keepMonths`, the oldest first. The current month counts. */
 export async function detachOldMonths(pool: Pool, keepMonths: number, now: Date): Promise<Detachment[]> {
   const oldest = monthBefore(now, keepMonths - 1)
   const done: Detachment[] = []
@@ -44,13 +44,12 @@ export async function detachOldMonths(pool: Pool, keepMonths: number, now: Date)
 }
 
 /**
- * Closes a month into sums, from which the books can be recomputed without its messages, and takes its table out of
- * the messages: all of it or nothing, in one transaction. The table stays, for whoever runs the service to archive or
- * to drop.
+ * Closes a month into sums and detaches its table, in one transaction. The ledger can be verified from the sums without the
+ * messages. The table stays, and the operator of the service archives or drops it.
  *
- * The sums are made beside the working service, which takes as long as reading the month takes. Nothing in it changes
- * meanwhile: what is final stays as it is, and keys carry the time at which they were made, so that nothing new comes
- * into a month that has been over for a month. Only then everyone is locked out, for a moment.
+ * The service continues while the sums are computed, which takes as long as reading the month. The month does not change
+ * meanwhile: final messages do not change, and a key contains the time of its creation, so no message is added to a month
+ * that ended a month ago. Only the detachment locks the messages, for a moment.
  */
 export async function detachMonth(pool: Pool, month: string, now: Date): Promise<Detachment> {
   const detachment = pool.begin('isolation level repeatable read', async (sql): Promise<Detachment> => {
@@ -65,7 +64,7 @@ export async function detachMonth(pool: Pool, month: string, now: Date): Promise
     await store.keepSums(sql, month)
     await store.detachPartition(sql, month)
     const [sum] = await store.countSummed(sql)
-    return { month, kind: 'detached', messages: sum!.messages, table: store.tableOf(month) }
+    return { month, kind: 'detached', messages: sum?.messages ?? 0, table: store.tableOf(month) }
   })
   return detachment.catch(error => {
     if (store.isLockTimeout(error)) return { month, kind: 'refused', reason: BUSY }
@@ -73,7 +72,7 @@ export async function detachMonth(pool: Pool, month: string, now: Date): Promise
   })
 }
 
-const BUSY = 'the messages are in use by something that takes long, such as a backup or a verification; try again later'
+const BUSY = 'a long transaction, such as a backup or a verification, uses the messages; try again later'
 
 async function refuseAbsent(sql: Sql, month: string): Promise<string | undefined> {
   const found = (await store.selectMonths(sql)).find(row => row.month === month)
@@ -84,7 +83,7 @@ async function refuseAbsent(sql: Sql, month: string): Promise<string | undefined
 function refuseYoung(month: string, now: Date): string | undefined {
   if (month > monthBefore(now, 0)) return 'it has not begun yet'
   if (month === monthBefore(now, 0)) return 'it is the current month'
-  if (month === monthBefore(now, 1)) return 'it is the last month, of which something may still be on its way'
+  if (month === monthBefore(now, 1)) return 'it is the last month, and some of its messages may not be final'
 }
 
 const monthBefore = (now: Date, count: number) =>
@@ -99,7 +98,7 @@ async function refuseUnfinished(sql: Sql, month: string): Promise<string | undef
   return `dispatch ${dispatchId} of company ${companyId} is ${status}, not COMPLETED${more}`
 }
 
-/** The last word: every message has been read. */
+/** Reads every message of the month, so this check is exact. */
 async function refusePending(sql: Transaction, month: string): Promise<string | undefined> {
   await store.sumMonth(sql, month)
   const [found] = await store.selectPendingSum(sql)
@@ -111,17 +110,17 @@ async function refusePending(sql: Transaction, month: string): Promise<string | 
 
 async function refuseBusy(sql: Sql, month: string): Promise<string | undefined> {
   const [row] = await store.lockMessages(sql, month)
-  return row!.locked ? undefined : BUSY
+  return row?.locked ? undefined : BUSY
 }
 
-/** All messages as sums, and who they reached, detached months included: what the books are recomputed from. */
+/** The sums of all messages and their recipients, with detached months. The ledger is verified from them. */
 export const messageSums = store.sumsOfAll
 export const reachedRecipients = store.reachedByAll
 
-/** The months whose messages are here, the oldest first. */
+/** The months that are attached, the oldest first. */
 export const attachedMonths = async (sql: Sql): Promise<string[]> =>
   (await store.selectAttachedMonths(sql)).map(({ month }) => month)
 
-/** Messages counted by hours: of one attached month, and of all that were detached. */
+/** Messages counted by hour: of one attached month, and of all detached months. */
 export const trafficOfMonth = store.trafficOfMonth
 export const closedTraffic = store.closedTraffic

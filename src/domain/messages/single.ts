@@ -68,7 +68,7 @@ export const stepsOf = (request: MessageRequest): MessageRequest[] =>
 export const cascadeConditions = ['not_delivered', 'not_read'] as const
 export type CascadeCondition = (typeof cascadeConditions)[number]
 
-/** A single message (one that belongs to no dispatch) with its sender, text, schedule and price. */
+/** A single message, which belongs to no dispatch, with its sender, text, schedule and price. */
 export type NewSingle = {
   channelType: ChannelType
   /** Null for a name that needs no registration. */

@@ -35,23 +35,24 @@ const written = [
   'text',
 ]
 
-export type NewHome = {
+/** The dispatch that gets new messages. */
+export type ReceivingDispatch = {
   companyId: number
   dispatchId: number
   now: Date
-  /** Each is the first message of a cascade of its own. */
+  /** Each message is the first message of its own cascade. */
   isCascade?: boolean
-  /** The dispatch goes by an approved template: its messages say whether they match it. */
+  /** The dispatch has an approved template, and each message stores whether it matches. */
   hasTemplate?: boolean
-  /** Its messages may each show something of their own beyond their text. */
+  /** Each message may have its own content. */
   hasContents?: boolean
 }
 
-/** Writes the messages of one request by COPY, a batch at a time as they are made. */
-export function copyMessages(sql: Transaction, home: NewHome, batches: AsyncIterable<NewMessage[]>) {
-  const { isCascade, hasTemplate, hasContents } = home
+/** Writes the messages of one request by COPY, slice by slice while they are accepted. */
+export function copyMessages(sql: Transaction, dispatch: ReceivingDispatch, batches: AsyncIterable<NewMessage[]>) {
+  const { isCascade, hasTemplate, hasContents } = dispatch
   const extras = [isCascade && ofCascade, hasTemplate && ofTemplate, hasContents && ofContents].filter(extra => !!extra)
-  const row = extras.length > 0 ? longRowWriter(home, extras) : rowWriter(home)
+  const row = extras.length > 0 ? longRowWriter(dispatch, extras) : rowWriter(dispatch)
   const columns = [...written, ...extras.flatMap(extra => extra.columns)]
   return copyInto(sql, 'messages', columns, async write => {
     for await (const batch of batches) {
@@ -62,7 +63,7 @@ export function copyMessages(sql: Transaction, home: NewHome, batches: AsyncIter
   })
 }
 
-/** One template for the row: this runs for every message, and a list of fields joined costs twice as much. */
+/** Builds the row with one template literal. It runs for every message, and joining a list of fields takes twice as long. */
 function rowWriter({ companyId, dispatchId, now }: { companyId: number; dispatchId: number; now: Date }) {
   const refusedAt = now.toISOString()
   const or = (value: number | null) => (value === null ? '\\N' : value)
@@ -88,40 +89,40 @@ const ofContents: Extra = {
   valuesOf: ({ content }) => (content ? copyText(JSON.stringify(content)) : '\\N'),
 }
 
-function longRowWriter(home: NewHome, extras: Extra[]) {
-  const row = rowWriter(home)
+function longRowWriter(dispatch: ReceivingDispatch, extras: Extra[]) {
+  const row = rowWriter(dispatch)
   return (m: NewMessage) => `${row(m).slice(0, -1)}\t${extras.map(extra => extra.valuesOf(m)).join('\t')}\n`
 }
 
-/** What every question about a dispatch's messages carries: the bounds of their keys keep it to their months. */
-export type MessageHome = {
+/** The key of a dispatch and the range of its message keys. The range limits a statement to the months of the messages. */
+export type MessagesOfDispatch = {
   companyId: number
   dispatchId: number
   firstUuid: string | null
   lastUuid: string | null
 }
 
-export function selectByPosition(sql: Sql, home: MessageHome, from: number, count: number) {
+export function selectByPosition(sql: Sql, dispatch: MessagesOfDispatch, from: number, count: number) {
   return sql<Message[]>`
     select ${columns(sql)} from messages
-    where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
+    where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
       and dispatch_position >= ${from} and dispatch_position < ${from + count}
-      and message_uuid between ${home.firstUuid} and ${home.lastUuid}
+      and message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
     order by dispatch_position`
 }
 
-export function countFailures(sql: Sql, home: MessageHome) {
+export function countFailures(sql: Sql, dispatch: MessagesOfDispatch) {
   return sql<{ errorCode: number | null; messages: number }[]>`
     select error_code, count(*) as messages from messages
-    where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
-      and message_uuid between ${home.firstUuid} and ${home.lastUuid} and status = 'FAILED'
+    where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
+      and message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid} and status = 'FAILED'
     group by error_code order by messages desc, error_code`
 }
 
-/** Messages of one status within the given blocks, in the order submitted. */
+/** Messages of one status in the given blocks, by position. */
 export function selectFromBlocks(
   sql: Sql,
-  home: MessageHome,
+  dispatch: MessagesOfDispatch,
   status: MessageStatus,
   blocks: number[],
   offset: number,
@@ -131,32 +132,32 @@ export function selectFromBlocks(
     select m.* from unnest(${blocks}::int[]) as block
     cross join lateral (
       select ${columns(sql)}, dispatch_position from messages
-      where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
+      where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
         and dispatch_position >= block::bigint * ${BLOCK_SIZE} and dispatch_position < (block::bigint + 1) * ${BLOCK_SIZE}
-        and message_uuid between ${home.firstUuid} and ${home.lastUuid}
+        and message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
         and status = ${status}
       order by dispatch_position
     ) m
     order by m.dispatch_position offset ${offset} limit ${limit}`
 }
 
-/** Messages of one request that were accepted: those that got a lane. */
-export function selectAccepted(sql: Sql, home: MessageHome, from: number, count: number) {
+/** The accepted messages of one request. They have a lane. */
+export function selectAccepted(sql: Sql, dispatch: MessagesOfDispatch, from: number, count: number) {
   return sql<{ uuid: string; destination: string; parts: number; senderId: number }[]>`
     select message_uuid as uuid, destination, parts, sender_id from messages
-    where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
+    where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
       and dispatch_position >= ${from} and dispatch_position < ${from + count}
-      and message_uuid between ${home.firstUuid} and ${home.lastUuid}
+      and message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
       and lane_id is not null
     order by dispatch_position`
 }
 
 export type BlockCount = { block: number; messages: number }
 
-export function selectBlocks(sql: Sql, home: MessageHome, status: MessageStatus) {
+export function selectBlocks(sql: Sql, dispatch: MessagesOfDispatch, status: MessageStatus) {
   return sql<BlockCount[]>`
     select block, ${sql(`${status.toLowerCase()}_messages`)} as messages from dispatch_blocks
-    where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
+    where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
       and ${sql(`${status.toLowerCase()}_messages`)} > 0
     order by block`
 }
@@ -164,11 +165,15 @@ export function selectBlocks(sql: Sql, home: MessageHome, status: MessageStatus)
 export type NewBlock = { block: number; created: number; failed: number; createdParts: number }
 
 /** Adds the messages of a request to the counters of their blocks. */
-export function addToBlocks(sql: Sql, home: Pick<MessageHome, 'companyId' | 'dispatchId'>, blocks: NewBlock[]) {
+export function addToBlocks(
+  sql: Sql,
+  dispatch: Pick<MessagesOfDispatch, 'companyId' | 'dispatchId'>,
+  blocks: NewBlock[],
+) {
   return sql`
     insert into dispatch_blocks (
       company_id, dispatch_id, block, created_messages, failed_messages, unsent_messages, created_parts)
-    select ${home.companyId}, ${home.dispatchId}, q.block, q.created, q.failed, q.failed, q.created_parts from unnest(
+    select ${dispatch.companyId}, ${dispatch.dispatchId}, q.block, q.created, q.failed, q.failed, q.created_parts from unnest(
       ${blocks.map(({ block }) => block)}::int[], ${blocks.map(({ created }) => created)}::int[],
       ${blocks.map(({ failed }) => failed)}::int[], ${blocks.map(({ createdParts }) => createdParts)}::int[]
     ) q (block, created, failed, created_parts)
@@ -185,15 +190,15 @@ type Range = { companyId: number; laneId: number; firstSeq: number; nextSeq: num
 type Bounds = { firstUuid: string | null; lastUuid: string | null }
 
 /**
- * Keeps a statement to the months that matter: those of a dispatch; for single messages, which may wait for 70 days at
- * most until they are sent and 25 hours for their receipt, the last hundred days.
+ * Limits a statement to the months of a dispatch, or to the last hundred days for single messages. A single message waits at
+ * most 70 days until it is sent, and 25 hours for its receipt.
  */
 const within = (sql: Sql, { firstUuid, lastUuid }: Bounds) =>
   firstUuid
     ? sql`and m.message_uuid between ${firstUuid} and ${lastUuid}`
     : sql`and m.message_uuid >= uuid7_floor(now() - interval '100 days')`
 
-/** What is still to be sent of a chunk: its first messages, no more than may go. */
+/** The CREATED messages of a chunk, at most `most`. */
 export function selectQueued(sql: Sql, range: Range & { most?: number }, bounds: Bounds) {
   return sql<QueuedMessage[]>`
     select m.message_uuid as uuid, m.seq, m.destination, m.text, m.parts, m.sender_name,
@@ -205,7 +210,7 @@ export function selectQueued(sql: Sql, range: Range & { most?: number }, bounds:
     order by m.seq limit ${range.most ?? null}`
 }
 
-/** The sum of the prices, and the number, of what is still CREATED in a range. */
+/** The number of CREATED messages in a range, and the sum of their prices. */
 export function sumCreated(sql: Sql, range: Range, bounds: Bounds) {
   return sql<{ price: Money; count: number }[]>`
     select coalesce(sum(m.price), 0)::numeric(18, 4) as price, count(*) as count from messages m
@@ -283,7 +288,7 @@ const withoutCode = (sql: Sql, operatorError: Fragment) => sql`
 
 const NO_ERROR = 0
 
-/** Lists without nulls: PostgreSQL finds a place in them at once, and would go through others from their beginning. */
+/** Builds lists without nulls. PostgreSQL finds an element of such a list directly, and reads other lists from the start. */
 const unlessEmpty = <T>(values: (T | null | undefined)[], none: T): T[] =>
   values.some(value => value != null) ? values.map(value => value ?? none) : []
 
@@ -299,7 +304,7 @@ export function setFinalPrices(sql: Sql, companyId: number, prices: { uuid: stri
       and m.message_uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid}`
 }
 
-/** Changes of the counters of one block. Unsent is what of the failed no operator had. */
+/** Changes of the counters of one block. `unsent` counts failed messages that no operator accepted. */
 export type BlockChange = {
   dispatchId: number
   block: number
@@ -338,7 +343,7 @@ export function selectOverdue(sql: Sql, range: Range & Bounds, sentBefore: Date)
       and m.seq < ${range.nextSeq} ${within(sql, range)} and m.status = 'SENT' and m.sent_at <= ${sentBefore}`
 }
 
-/** When the last of what is still SENT in a range was sent; nothing when nothing is. */
+/** The latest time of sending among the SENT messages of a range. Null if there are none. */
 export function selectLastSent(sql: Sql, range: Range & Bounds) {
   return sql<{ last: Date | null }[]>`
     select max(m.sent_at) as last from messages m

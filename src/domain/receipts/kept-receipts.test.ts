@@ -20,7 +20,7 @@ const receipts = (count: number) =>
 
 const left = async () => (await db.sql`select receipt_id from receipt_inbox`).length
 
-test('an engine passes over kept receipts that another engine has at the moment', async () => {
+test('an engine skips receipts of the inbox that another engine has locked', async () => {
   await keepReceipts(db.sql, 1, receipts(10))
   const other = connect(db.url, { max: 1 })
   await other.begin(async sql => {
@@ -31,7 +31,7 @@ test('an engine passes over kept receipts that another engine has at the moment'
   await other.end({ timeout: 1 })
 })
 
-test('engines that take and remove the same kept receipts in any order never wait for each other in a circle', async () => {
+test('engines that claim and delete the same receipts of the inbox in any order never deadlock', async () => {
   await keepReceipts(db.sql, 1, receipts(2000))
   const ids = (await db.sql<{ id: number }[]>`select receipt_id as id from receipt_inbox`).map(({ id }) => id)
   const work = Array.from({ length: 8 }, async (_, engine) => {
@@ -43,7 +43,7 @@ test('engines that take and remove the same kept receipts in any order never wai
   expect(await left()).toBe(300)
 })
 
-test('receipts that never found their message are removed after two days, however many', async () => {
+test('receipts that never matched a message are deleted after two days, in any number', async () => {
   await keepReceipts(db.sql, 1, receipts(2500))
   await db.sql`update receipt_inbox set received_at = now() - interval '49 hours' where provider_id <> 'id 7'`
   await forgetOldReceipts(db.sql)

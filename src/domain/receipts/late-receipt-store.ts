@@ -1,3 +1,4 @@
+import { uuidRange } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 
 export type LateReceipt = {
@@ -8,9 +9,9 @@ export type LateReceipt = {
   gatewayId: number | null
 }
 
-/** Adds those that say something else than the message does. A repeated receipt says the same. */
+/** Adds receipts that differ from the status of the message. A repeated receipt does not differ. */
 export function insertLateReceipts(sql: Sql, companyId: number, receipts: LateReceipt[], now: Date) {
-  const uuids = receipts.map(({ uuid }) => uuid).sort()
+  const range = uuidRange(receipts.map(({ uuid }) => uuid))
   return sql`
     insert into late_receipts (company_id, message_uuid, status, received_at, error_code, operator_error, gateway_id)
     select ${companyId}::bigint, q.message_uuid, q.status::message_status, ${now}::timestamptz, q.error_code, q.operator_error,
@@ -22,7 +23,7 @@ export function insertLateReceipts(sql: Sql, companyId: number, receipts: LateRe
       ${receipts.map(({ gatewayId }) => gatewayId)}::bigint[]) q (message_uuid, status, error_code, operator_error, gateway_id)
     cross join lateral (
       select m.status, m.operator_error from messages m
-      where m.company_id = ${companyId} and m.message_uuid = q.message_uuid and m.message_uuid between ${uuids[0]!} and ${uuids.at(-1)!}
+      where m.company_id = ${companyId} and m.message_uuid = q.message_uuid and m.message_uuid between ${range.first} and ${range.last}
         and m.status in ('DELIVERED', 'FAILED')
       offset 0) m
     where m.status::text <> q.status or m.operator_error is distinct from q.operator_error
@@ -36,12 +37,12 @@ export const selectLateReceipts = (sql: Sql, companyId: number, uuid: string) =>
   from late_receipts where company_id = ${companyId} and message_uuid = ${uuid}
   order by received_at, status`
 
-/** Counts up to a bound. */
+/** Counts at most up to `most`. */
 export const countOfGateway = (sql: Sql, gatewayId: number, most: number) => sql<{ count: number }[]>`
   select count(*)::int as count from (
     select from late_receipts where gateway_id = ${gatewayId} and received_at > now() - interval '1 day' limit ${most}) counted`
 
-/** The newest first, each with what its message says. Of a message that is stored no longer, nothing is known. */
+/** The newest receipts with the destinations of their messages. The destination is null if the message is detached. */
 export const selectNewestOfGateway = (sql: Sql, gatewayId: number, limit: number) => sql<
   (Omit<LateReceipt, 'gatewayId'> & { receivedAt: Date; destination: string | null })[]
 >`

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/sql.ts'
 import * as store from './late-receipt-store.ts'
 import type { StatusReport } from './status-report.ts'
 
-/** Keeps the receipts of messages that had ended before. They change neither the message nor its price. */
+/** Stores receipts of messages that were already final. They change neither the message nor its price. */
 export async function keepLateReceipts(
   sql: Sql,
   companyId: number,
@@ -25,19 +25,20 @@ export const lateReceiptsOf = (sql: Sql, companyId: number, uuid: string) =>
 const MOST_COUNTED = 1000
 const MOST_SHOWN = 10
 
-/** Late receipts that came through a gateway within a day: how many (with `isMore`, more than so many), and the newest. */
+/** The late receipts of a gateway within a day: their count, and the newest. `isMore`: the real count is higher. */
 export async function lateReceiptsOfGateway(sql: Sql, gatewayId: number) {
   const [[row], newest] = await Promise.all([
     store.countOfGateway(sql, gatewayId, MOST_COUNTED + 1),
     store.selectNewestOfGateway(sql, gatewayId, MOST_SHOWN),
   ])
-  return { count: Math.min(row!.count, MOST_COUNTED), isMore: row!.count > MOST_COUNTED, newest: [...newest] }
+  const count = row?.count ?? 0
+  return { count: Math.min(count, MOST_COUNTED), isMore: count > MOST_COUNTED, newest: [...newest] }
 }
 
 const OLD_AT_ONCE = 1000
 const MOST_OLD_BATCHES = 1000
 
-/** In batches, so that no statement is long; what is left is for the next time. */
+/** Deletes in batches, so that no statement takes long. The next call deletes the rest. */
 export async function forgetOldLateReceipts(sql: Sql): Promise<void> {
   let batches = 0
   while ((await store.deleteOldLateReceipts(sql, OLD_AT_ONCE)).count === OLD_AT_ONCE && ++batches < MOST_OLD_BATCHES);

@@ -1,39 +1,39 @@
 import { isSameNumber } from '../../base/phone/same-number.ts'
 
-/** What an operator reported, by its own id of a part. */
+/** The report of an operator about a part, with the operator's id of the part. */
 export type ProviderReceipt = {
   providerId: string
-  /** Our uuid, where the operator repeats it: a message whose submission was not answered was kept under it. */
+  /** Our uuid, if the operator repeats it. A submission without a response is stored under it. */
   ownId?: string | null
-  /** The operator's id as it came: it can be read in two ways, and is no id of a submission yet. */
+  /** The id is as the operator sent it. Its format is ambiguous, so it matches no submission yet. */
   isUnread?: boolean
-  /** The number that it is about: the receipt is for no message to another. */
+  /** The destination of the message. The receipt matches no message to another destination. */
   subscriber?: string | null
   /**
-   * A message whose answer is not recorded yet may be meant. If the receipt names a message now, other than `unless`, it
-   * is kept and looked up again after this time.
+   * The receipt may belong to a message whose submission is not recorded yet. If it matches a message now, other than
+   * `unless`, it goes to the receipt inbox and is matched again after this time.
    */
   unsure?: { forMs: number; unless?: string }
-  /** When it came, for one that was kept. */
+  /** The time of arrival, for a receipt from the inbox. */
   receivedAt?: Date
-  /** It has been kept for a while: whatever was submitted before it came is written down. */
+  /** It was in the inbox for so long that all submissions before its arrival are recorded. */
   isOld?: boolean
-  /** Who has read a message has got it. */
+  /** READ implies DELIVERED. */
   status: 'DELIVERED' | 'FAILED' | 'READ'
   errorCode: number | null
-  /** The operator's own word for a failure. */
+  /** The operator's own text of the error. */
   operatorError?: string | null
   happenedAt: Date
 }
 
-/** Where a message went, whether it has no end yet, and the time before which it was surely not submitted. */
+/** The destination of a message, whether it is not final yet, and the earliest possible time of its submission. */
 export type Addressee = { destination: string; isOpen: boolean; since: Date }
 
 /**
- * Of the submissions under the id of a receipt, the one that it is about. It must have gone to the receipt's number, not
- * after the receipt came, and be the only one there that has no end yet: where two could be meant, the receipt waits until
- * one of them has its end. Where all have their end, it is a repeated one; or its submission is not written down yet, so
- * it waits for a while.
+ * Chooses the submission of a receipt among the submissions with its id. The submission must have the destination of the
+ * receipt, must be older than the receipt, and must be the only one whose message is not final. If two messages are not
+ * final, the receipt waits until one of them is. If all are final, the receipt is repeated, or its submission is not
+ * recorded yet. So the receipt waits for some time.
  */
 export function submissionTo<S extends { uuid: string; part: number }>(
   { subscriber, receivedAt, isOld }: Pick<ProviderReceipt, 'subscriber' | 'receivedAt' | 'isOld'>,
@@ -45,12 +45,12 @@ export function submissionTo<S extends { uuid: string; part: number }>(
     const isLater = receivedAt !== undefined && message !== undefined && message.since > receivedAt
     return !isLater && isSameNumber(message?.destination, subscriber ?? undefined)
   })
-  const open = distinct(fitting.filter(({ uuid }) => messages.get(uuid)!.isOpen))
+  const open = distinct(fitting.filter(({ uuid }) => messages.get(uuid)?.isOpen))
   if (open.length === 0 && isOld) return fitting.at(-1)
   return open.length === 1 ? open[0] : undefined
 }
 
-/** A part whose message went on after midnight is noted under both days. */
+/** A part whose message is sent before and after midnight is stored under both days. */
 const distinct = <S extends { uuid: string; part: number }>(submissions: S[]): S[] => [
   ...new Map(submissions.map(submission => [`${submission.uuid} ${submission.part}`, submission])).values(),
 ]

@@ -8,9 +8,9 @@ import * as store from './store.ts'
 export type MatchedReceipt = { companyId: number; statusReport: StatusReport }
 
 /**
- * Finds the messages that receipts speak of. A message of several parts is DELIVERED when all of them are and FAILED
- * when one is; a receipt for one part of several is noted and ends nothing yet. What matches no submission is given
- * back: its submission may not be committed yet.
+ * Finds the messages of receipts. A message with several parts is DELIVERED when all parts are delivered, and FAILED when
+ * one part failed. A receipt for one of several parts is stored. Receipts that match no submission are returned as
+ * `unmatched`: their submission may not be committed yet.
  */
 export async function matchReceipts(sql: Sql, gatewayId: number, told: ProviderReceipt[]) {
   const receipts = cleanReceipts(told)
@@ -38,7 +38,7 @@ export async function matchReceipts(sql: Sql, gatewayId: number, told: ProviderR
   return { matched, unmatched }
 }
 
-/** It names no message yet: it waits for the answer alone, and is looked up often. */
+/** The receipt matches no message yet. It waits only for the submission to be recorded, so it is matched again soon. */
 function withoutDelay(receipt: ProviderReceipt): ProviderReceipt {
   if (!receipt.unsure) return receipt
   const { unsure: _, ...rest } = receipt
@@ -47,7 +47,7 @@ function withoutDelay(receipt: ProviderReceipt): ProviderReceipt {
 
 const hasNumber = ({ subscriber }: ProviderReceipt) => comparableNumber(subscriber ?? undefined) !== undefined
 
-/** What receipts speak of that name a number as well. */
+/** The submissions of receipts that name a destination. */
 async function submissionsByNumber(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
   const chosen = new Map<ProviderReceipt, store.Submission>()
   const ids = [...new Set(receipts.map(({ providerId }) => providerId))]
@@ -62,11 +62,11 @@ async function submissionsByNumber(sql: Sql, gatewayId: number, receipts: Provid
   return chosen
 }
 
-/** The longest that an operator may take to answer a submission, and more than clocks of ours differ. */
+/** The longest time until an operator responds to a submission, and the largest difference of our clocks. */
 const MOST_ANSWER_MS = 310_000
 const MOST_CLOCK_ERROR_MS = 10_000
 
-/** A message was submitted after it was accepted, and not long before it was noted as sent. */
+/** A message is submitted after its acceptance, and at most `MOST_ANSWER_MS` before its time of sending. */
 async function addresseesOf(sql: Sql, submissions: store.Submission[]): Promise<Map<string, Addressee>> {
   const rows = await store.selectAddressees(sql, submissions)
   return new Map(
@@ -78,7 +78,7 @@ async function addresseesOf(sql: Sql, submissions: store.Submission[]): Promise<
   )
 }
 
-/** Operators use their ids again: of several submissions under one id the newest counts that has no end yet. */
+/** Operators use ids again. Of several submissions with one id, the newest whose message is not final counts. */
 async function submissionsOf(sql: Sql, gatewayId: number, providerIds: Set<string>) {
   const found = await store.selectSubmissions(sql, gatewayId, [...providerIds])
   const byId = new Map(found.map(submission => [submission.providerId, submission]))
@@ -88,7 +88,7 @@ async function submissionsOf(sql: Sql, gatewayId: number, providerIds: Set<strin
   return byId
 }
 
-/** What nobody knows by the operator's id may have been submitted without an answer: then it was kept under our own. */
+/** A receipt with an unknown id may belong to a submission without a response, which is stored under our own id. */
 async function unansweredOf(sql: Sql, gatewayId: number, unknown: ProviderReceipt[]) {
   const ownIds = new Set(unknown.flatMap(({ ownId }) => ownId ?? []))
   return ownIds.size === 0 ? new Map<string, store.Submission>() : submissionsOf(sql, gatewayId, ownIds)
@@ -97,16 +97,16 @@ async function unansweredOf(sql: Sql, gatewayId: number, unknown: ProviderReceip
 const matchOf = (
   gatewayId: number,
   { companyId, uuid }: { companyId: number; uuid: string },
-  receipt: ReceiptWords,
+  receipt: ReceiptFields,
 ): MatchedReceipt => ({ companyId, statusReport: statusReportOf(gatewayId, uuid, receipt) })
 
-type ReceiptWords = Pick<ProviderReceipt, 'status' | 'happenedAt'> & {
+type ReceiptFields = Pick<ProviderReceipt, 'status' | 'happenedAt'> & {
   errorCode?: number | null | undefined
   operatorError?: string | null | undefined
 }
 
-/** What a receipt that came through a gateway says of a message. */
-export function statusReportOf(gatewayId: number, uuid: string, receipt: ReceiptWords): StatusReport {
+/** The status report that a receipt of a gateway makes about a message. */
+export function statusReportOf(gatewayId: number, uuid: string, receipt: ReceiptFields): StatusReport {
   const { status, happenedAt: at, errorCode, operatorError } = receipt
   const why = { ...(errorCode ? { errorCode } : {}), ...(operatorError ? { operatorError } : {}) }
   if (status === 'READ') return { uuid, final: { status: 'DELIVERED', at, gatewayId }, read: { at } }
@@ -117,13 +117,13 @@ async function endOfParts(sql: Sql, gatewayId: number, parts: (ProviderReceipt &
   await store.setPartStatuses(sql, gatewayId, parts)
   const ends = await store.selectEnds(sql, parts)
   return ends.flatMap(end => {
-    // None: the end was told by an earlier receipt, and this is a late word about another part.
+    // No part: an earlier receipt made the message final, and this receipt is about another part.
     const told = parts.find(part => part.uuid === end.uuid && part.status === end.status)
     return told ? matchOf(gatewayId, end, told) : []
   })
 }
 
-/** The parts of messages that an operator took at an earlier attempt, by message: its id of each by its place. */
+/** The parts that an operator accepted in earlier attempts: the operator's ids by message and part. */
 export async function takenParts(
   sql: Sql,
   of: { companyId: number; gatewayId: number; uuids: string[] },
@@ -135,7 +135,7 @@ export async function takenParts(
   return taken
 }
 
-/** The numbers of messages by the ids under which an operator took them. */
+/** The destinations of messages, by the operator's ids. */
 export async function destinationsByProviderId(
   sql: Sql,
   gatewayId: number,
@@ -153,15 +153,15 @@ export async function destinationsByProviderId(
   )
 }
 
-/** The newest receipts whose ids could not be read when they came, of those that came before a time; the newest last. */
+/** The newest receipts with ambiguous ids that arrived before a time. The newest is last. */
 export async function unreadReceipts(sql: Sql, gatewayId: number, before: Date, limit: number) {
   return (await store.selectUnread(sql, gatewayId, before, limit)).reverse()
 }
 
-/** It is known now how to read them. */
+/** Matches receipts with ambiguous ids at once, because the format of the ids is known now. */
 export const wakeUnreadReceipts = (sql: Sql, gatewayId: number) => store.wakeUnread(sql, gatewayId)
 
-/** Keeps receipts that match nothing yet, to be looked up again. */
+/** Stores receipts that match no submission yet in the receipt inbox. */
 export const keepReceipts = (sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) =>
   store.insertInbox(sql, gatewayId, cleanReceipts(receipts))
 
@@ -172,13 +172,13 @@ export const dropKeptReceipts = (sql: Sql, receiptIds: number[]) => store.delete
 const OLD_AT_ONCE = 1000
 const MOST_OLD_BATCHES = 1000
 
-/** In batches, so that no statement is long; what is left is for the next time. */
+/** Deletes in batches, so that no statement takes long. The next call deletes the rest. */
 export async function forgetOldReceipts(sql: Sql): Promise<void> {
   let batches = 0
   while ((await store.deleteOldInbox(sql, OLD_AT_ONCE)).count === OLD_AT_ONCE && ++batches < MOST_OLD_BATCHES);
 }
 
-/** The operator's ids are kept by day: days to come are made, those past every lifetime are dropped. */
+/** Submissions are partitioned by day. Creates the next days and drops days that are older than every lifetime. */
 export async function turnSubmissionDays(sql: Sql): Promise<void> {
   await store.ensureDays(sql)
   await store.dropOldDays(sql)

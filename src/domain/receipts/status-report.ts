@@ -64,7 +64,7 @@ export function cleanReceipts(receipts: ProviderReceipt[]): ProviderReceipt[] {
 /** Without any id there is nothing to store. */
 function cleanIds(ids: StatusReport['ids']): Pick<StatusReport, 'ids'> {
   const providerIds = ids?.providerIds.map(id => (id === undefined ? undefined : cleanId(id)))
-  return !providerIds || providerIds.every(id => id === '') ? {} : { ids: { ...ids!, providerIds } }
+  return !ids || !providerIds || providerIds.every(id => id === '') ? {} : { ids: { ...ids, providerIds } }
 }
 
 const cleanId = (id: string) => plainId(id) ?? ''

@@ -1,9 +1,10 @@
+import { uuidRange } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { ProviderReceipt } from './receipt.ts'
 
 export type Submission = { providerId: string; companyId: number; uuid: string; part: number; parts: number }
 
-/** What was submitted under these ids, the newest last. */
+/** The submissions with these ids. The newest is last. */
 export function selectSubmissions(sql: Sql, gatewayId: number, providerIds: string[]) {
   return sql<Submission[]>`
     select provider_id, company_id, message_uuid as uuid, part, parts
@@ -22,35 +23,35 @@ export function selectTaken(
     order by day`
 }
 
-/** Keeps the planner from joining in another way than key by key: see `updateStatuses`. */
+/** Makes PostgreSQL join key by key. See `updateStatuses` for the reason. */
 const oneByOne = (sql: Sql) => sql`offset 0`
 
-/** Which of these messages have no end yet. */
+/** The messages among these that are not final. */
 export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
-  const uuids = messages.map(({ uuid }) => uuid).sort()
+  const range = uuidRange(messages.map(({ uuid }) => uuid))
   return sql<{ uuid: string }[]>`
     select m.message_uuid as uuid from unnest(
       ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[]) q (company_id, message_uuid)
     cross join lateral (
       select m.message_uuid from messages m
-      where m.company_id = q.company_id and m.message_uuid = q.message_uuid and m.message_uuid between ${uuids[0]!} and ${uuids.at(-1)!}
+      where m.company_id = q.company_id and m.message_uuid = q.message_uuid and m.message_uuid between ${range.first} and ${range.last}
         and m.status in ('CREATED', 'SENT')
       ${oneByOne(sql)}) m`
 }
 
-/** Where messages went, and which of them have no end yet. */
+/** The destinations of messages, and whether each is not final. */
 export function selectAddressees(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
-  const uuids = messages.map(({ uuid }) => uuid).sort()
+  const range = uuidRange(messages.map(({ uuid }) => uuid))
   return sql<{ uuid: string; destination: string; isOpen: boolean; sentAt: Date | null }[]>`
     select m.message_uuid as uuid, m.destination, m.status in ('CREATED', 'SENT') as is_open, m.sent_at from (select distinct * from unnest(
       ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[])) q (company_id, message_uuid)
     cross join lateral (
       select m.message_uuid, m.destination, m.status, m.sent_at from messages m
-      where m.company_id = q.company_id and m.message_uuid = q.message_uuid and m.message_uuid between ${uuids[0]!} and ${uuids.at(-1)!}
+      where m.company_id = q.company_id and m.message_uuid = q.message_uuid and m.message_uuid between ${range.first} and ${range.last}
       ${oneByOne(sql)}) m`
 }
 
-/** The rows are locked in one order: two engines that are told of the same parts never wait in a circle. */
+/** Locks the rows in one order, so that two engines with receipts for the same parts do not deadlock. */
 export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderReceipt & Submission)[]) {
   return sql`
     with told as materialized (
@@ -69,7 +70,7 @@ export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderRec
       and s.part = told.part`
 }
 
-/** Messages all of whose parts were delivered, or one of whose parts failed; one sent twice has its parts twice. */
+/** Messages with all parts delivered, or with a failed part. A message that was sent twice has its parts twice. */
 export function selectEnds(sql: Sql, parts: Submission[]) {
   return sql<{ companyId: number; uuid: string; status: 'DELIVERED' | 'FAILED' }[]>`
     select s.company_id, s.message_uuid as uuid,
@@ -101,9 +102,9 @@ export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderRecei
 }
 
 /**
- * Takes kept receipts to be looked up again. A fresh one most likely waits for a commit that is under way, so it comes
- * again soon; one that nobody has known for long comes ever more seldom. Rows that another engine has at the moment are
- * passed over: engines that wait for each other's rows could wait in a circle.
+ * Claims receipts of the inbox that are due. A new receipt most likely waits for a commit, so it is due again soon. The
+ * longer a receipt is in the inbox, the later it is due again. The statement skips rows that another engine has locked, so
+ * engines do not deadlock.
  */
 export function claimInbox(sql: Sql, limit: number) {
   return sql<(ProviderReceipt & { receiptId: number; gatewayId: number })[]>`
@@ -118,7 +119,7 @@ export function claimInbox(sql: Sql, limit: number) {
       is_unread, subscriber, received_at, received_at < clock_timestamp() - interval '1 minute' as is_old`
 }
 
-/** The newest of those that came before a time, the newest first. */
+/** The newest receipts that arrived before a time. The newest is first. */
 export const selectUnread = (sql: Sql, gatewayId: number, before: Date, limit: number) => sql<
   { id: string; subscriber: string | null }[]
 >`
@@ -126,21 +127,21 @@ export const selectUnread = (sql: Sql, gatewayId: number, before: Date, limit: n
   where gateway_id = ${gatewayId} and is_unread and received_at < ${before}
   order by receipt_id desc limit ${limit}`
 
-/** Lets those that can be read now be looked at at once, whenever they would have come next. */
+/** Makes receipts with ambiguous ids due at once. */
 export const wakeUnread = (sql: Sql, gatewayId: number) => sql`
   update receipt_inbox set claimed_until = '-infinity'
   where receipt_id in (
     select receipt_id from receipt_inbox where gateway_id = ${gatewayId} and is_unread
     order by receipt_id for update skip locked)`
 
-/** The rows are locked in the order of their ids: two engines that remove the same ones never wait in a circle. */
+/** Locks the rows in the order of their ids, so that two engines that delete the same rows do not deadlock. */
 export const deleteInbox = (sql: Sql, receiptIds: number[]) => sql`
   with done as materialized (
     select receipt_id from receipt_inbox where receipt_id = any(${receiptIds}::bigint[])
     order by receipt_id for update)
   delete from receipt_inbox r using done where r.receipt_id = done.receipt_id`
 
-/** Longer than any message lives: what has not found its message by then never will. */
+/** Two days are longer than the lifetime of a message, so an older receipt cannot match any more. */
 export const deleteOldInbox = (sql: Sql, limit: number) => sql`
   with old as materialized (
     select receipt_id from receipt_inbox where received_at < now() - interval '2 days'

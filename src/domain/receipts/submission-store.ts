@@ -1,19 +1,19 @@
 import type { Sql } from '../../db/sql.ts'
 
-/** A part of a message at the operator. */
+/** A submitted part of a message. */
 export type SeenPart = { gatewayId: number; part: number; parts: number; providerId: string; status: string }
 
-/** Time-outs are for one transaction. */
+/** The settings are valid for one transaction. */
 export const limitTime = (sql: Sql, timeoutMs: number) =>
   sql`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
-/** `parts > 1` is that of their index. */
+/** `parts > 1` is the condition of the index. */
 export const selectParts = (sql: Sql, companyId: number, uuid: string) => sql<SeenPart[]>`
   select distinct on (part, provider_id) gateway_id as gateway_id, part, parts, provider_id, status
   from submissions where company_id = ${companyId} and message_uuid = ${uuid} and parts > 1
   order by part, provider_id limit 100`
 
-/** Noted when the answer was recorded, which may be after midnight. */
+/** The submission is stored when its response is recorded, which may be after midnight. */
 export const selectOnlyPart = (sql: Sql, companyId: number, uuid: string, sentAt: Date) => sql<SeenPart[]>`
   select gateway_id, part, parts, provider_id, status
   from submissions

@@ -7,8 +7,8 @@ const TIMEOUT_MS = 1500
 const QUERY_CANCELED = '57014'
 
 /**
- * The operator's ids of a message's parts. They are kept for three days: `gone` after them. No index knows the messages of
- * one part, so a whole day may have to be read; `unread` when that takes too long.
+ * The operator's ids of the parts of a message. They are stored for three days; `gone` means that they are deleted. There is
+ * no index for messages with one part, so the statement may read a whole day. `unread` means that this took too long.
  */
 export async function submittedParts(
   pool: Pool,
@@ -24,7 +24,7 @@ export async function submittedParts(
       return parts > 1 ? store.selectParts(sql, companyId, uuid) : store.selectOnlyPart(sql, companyId, uuid, sentAt)
     })
   } catch (error) {
-    if ((error as { code?: string }).code === QUERY_CANCELED) return 'unread'
+    if (error instanceof Error && 'code' in error && error.code === QUERY_CANCELED) return 'unread'
     throw error
   }
 }

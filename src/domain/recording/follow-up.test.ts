@@ -17,7 +17,7 @@ import { Intake } from '../singles/intake.ts'
 import { verifyTraffic } from '../statistics/verify.ts'
 import { recordStatusReports, recordWithin } from './recording.ts'
 
-/** What follows from the steps of messages: who is told what, and whether their cascades go on. */
+/** Callbacks and cascade steps that follow status changes. */
 
 const db = useDatabase()
 const NOW = new Date('2026-07-01T12:00:00Z')
@@ -90,7 +90,7 @@ describe('reading', () => {
     expect(reads).toMatchObject([{ channelType: 'VIBER', messageUuid: viber }])
   })
 
-  test('that did not happen is told once, whoever tells it', async () => {
+  test('that did not happen is reported once, also with several reporters', async () => {
     const [uuid] = await accept(request({ channelType: 'VIBER' }))
     await record([delivered(uuid!)])
     const tellers = Array.from({ length: 5 }, () =>
@@ -203,7 +203,7 @@ describe('a cascade past its completion writes nothing further', () => {
   test.each([
     ['in time', NOW, 2],
     ['too late', LATER, 1],
-  ] as const)('after a step that nobody read: %s', async (_, now, count) => {
+  ] as const)('after a step that was not read: %s', async (_, now, count) => {
     const uuid = await aCascade('not_read')
     await record([delivered(uuid)])
     await pass(uuid, now)
@@ -256,7 +256,7 @@ describe('a cascade past its completion writes nothing further', () => {
   test.each([
     ['in time', NOW, 2],
     ['too late', LATER, 1],
-  ] as const)('of a started dispatch, after a step that failed or that nobody read: %s', async (_, now, count) => {
+  ] as const)('of a STARTED dispatch, after a step that failed or was not read: %s', async (_, now, count) => {
     for (const statusReport of [failed, delivered]) {
       world = await aWorld(db.sql)
       await anApprovedSender(db.sql, world.companyId, { channelType: 'VIBER', brand: 'MTS' })

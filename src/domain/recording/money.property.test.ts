@@ -27,7 +27,7 @@ import { verifyTraffic } from '../statistics/verify.ts'
 import { recordStatusReports } from './recording.ts'
 
 /**
- * Random lives of a company, played on the real verbs and beside them in a slow exact model. Whatever is interleaved,
+ * Random lives of a company, played on the real verbs and beside them in a slow exact model. With any interleaving,
  * both have the same balance, reservation, months, prices, statuses and counters after every single step.
  */
 
@@ -87,7 +87,7 @@ beforeAll(async () => {
 
 const decimal = formatMoney
 
-// What can happen ---------------------------------------------------------------------------------------------------
+// The actions ---------------------------------------------------------------------------------------------------
 
 /** One of a list that is not known yet: its place is taken modulo the length. */
 const pick = fc.nat(1000)
@@ -184,7 +184,7 @@ const FEE = money('7.77')
 type Life = World & {
   model: Model
   now: Date
-  /** Leases by who holds them: us, or an engine that lost its memory or was frozen. */
+  /** Leases of this engine, and of an engine that crashed or was frozen. */
   hands: Lease[]
   crashed: Lease[]
 }
@@ -379,7 +379,7 @@ async function tell(life: Life, news: News[], times = 1) {
 
 const touched = ({ model }: Life) => [...model.messages.values()].filter(message => message.touched)
 
-/** On time, early, late, again, contradicting one another: whatever operators do. */
+/** Receipts of operators: in time, early, late, repeated or contradictory. */
 async function tellReceipts(life: Life, receipts: [number, 'DELIVERED' | 'FAILED', number][], twice: boolean) {
   const known = touched(life)
   if (known.length === 0) return
@@ -414,7 +414,7 @@ function leftOf(life: Life, lease: Lease) {
   return runsOf(left.map(({ seq }) => ({ seq, attempts: lease.attempts, dueAt: life.now })))
 }
 
-/** Its memory is gone and its lease runs out; whoever looks next finds it so. */
+/** The engine crashes and its lease expires. */
 async function crash(life: Life, leases: Lease[]) {
   for (const lease of leases) {
     life.hands.splice(life.hands.indexOf(lease), 1)
@@ -433,7 +433,7 @@ async function takeOne(life: Life, place: number) {
   if (taken) hold(life, taken)
 }
 
-/** In stopped dispatches nobody takes over: what died there is given back. */
+/** No worker takes over leases of stopped dispatches, so their leases are returned. */
 async function strand(life: Life) {
   await returnStrandedLeases(db.sql, { billingZone, now: life.now })
   for (const { leaseId, laneId } of life.crashed) {

@@ -97,7 +97,7 @@ test('starts beside settlements never exceed the budget', async () => {
   await lookAtBooks(world)
 })
 
-test('a start that waited for the account sees what was spent meanwhile', async () => {
+test('a start that waited for the account sees the amount that was spent meanwhile', async () => {
   const world = await aWorld(db.sql, { budget: '10.00' })
   const dispatchId = await aDispatch(db.sql, numbering, world, people(1))
   let starting: Promise<unknown> | undefined
@@ -225,7 +225,7 @@ test('news of a message that was given back by a stopped dispatch neither releas
   await lookAtBooks(world)
 })
 
-test('what a stopped dispatch has in hands is let go when its lease is given back', async () => {
+test('the holds of leased messages of a stopped dispatch are released when the lease is returned', async () => {
   const world = await aWorld(db.sql)
   const dispatchId = await aDispatch(db.sql, numbering, world, people(4))
   await start(db.sql, world, dispatchId, JULY)
@@ -272,7 +272,7 @@ const MAU = {
   ],
 }
 
-test('a package is held within reach, charged when reached, and then held by nobody', async () => {
+test('a package is held while it can be reached, charged when it is reached, and then no longer held', async () => {
   const world = await aWorld(db.sql)
   await importTariffs(db.sql, world.partner.login, [MAU])
   const first = await aDispatch(db.sql, numbering, world, people(4))
@@ -305,7 +305,7 @@ test('people who were reached this month bring no package nearer', async () => {
   expect(await accountOf(world)).toMatchObject({ reserved: 0n, spent: { '2026-07': money('106') } })
 })
 
-test('a scaled price goes by the order of delivery, whatever the order in the batch', async () => {
+test('a scaled price depends on the order of delivery, not on the order in the batch', async () => {
   const world = await aWorld(db.sql)
   const scaled = {
     senderType: 'COMMON',

@@ -1,4 +1,5 @@
 import type { Money } from '../../base/money.ts'
+import { uuidRange } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { CascadeCondition } from '../messages/single.ts'
 import type { Told } from '../singles/telling.ts'
@@ -42,6 +43,7 @@ export async function reportedMessages(
 /** A message of a dispatch has the callbacks and the times of the dispatch. */
 export function selectReported(sql: Sql, companyId: number, uuids: string[]) {
   const sorted = uuids.toSorted()
+  const range = uuidRange(sorted)
   return sql<ReportedMessage[]>`
     select m.message_uuid as uuid, coalesce(m.channel_type, d.channel_type) as channel_type, m.external_id,
       coalesce(m.callback_url, d.callback_url) as callback_url,
@@ -58,5 +60,5 @@ export function selectReported(sql: Sql, companyId: number, uuids: string[]) {
     left join dispatches d on d.company_id = m.company_id and d.dispatch_id = m.dispatch_id
     left join cascades c on c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid
     where m.company_id = ${companyId} and m.message_uuid = any(${sorted}::uuid[])
-      and m.message_uuid between ${sorted[0]!} and ${sorted.at(-1)!}`
+      and m.message_uuid between ${range.first} and ${range.last}`
 }

@@ -36,7 +36,8 @@ export async function settleDelivered(
   const delivered = changes.filter(({ to }) => to === 'DELIVERED')
   const tariffs = await countingTariffs(sql, delivered)
   const costs: Cost[] = []
-  for (const change of delivered) if (!tariffs.has(change.tariffId!)) costs.push(costOf(change, change.price))
+  for (const change of delivered)
+    if (change.tariffId === null || !tariffs.has(change.tariffId)) costs.push(costOf(change, change.price))
   for (const tariff of tariffs.values()) {
     const ofTariff = delivered.filter(({ tariffId }) => tariffId === tariff.tariffId).sort(byDelivery)
     const settle = tariff.pricingModel === 'SCALED' ? settleScaled : settleMau
@@ -100,10 +101,17 @@ async function settleMau(
 }
 
 async function setPrices(sql: Sql, companyId: number, changes: StatusChange[], perPart: Money[]): Promise<Cost[]> {
-  const costs = changes.map((change, index) => costOf(change, perPart[index]! * BigInt(change.parts)))
-  const changed = changes.flatMap((change, index) =>
-    costs[index]!.amount === change.price ? [] : { uuid: change.uuid, amount: costs[index]!.amount },
-  )
+  const costs = changes.map((change, index) => ({
+    ...costOf(change, priceOf(perPart, index) * BigInt(change.parts)),
+    change,
+  }))
+  const changed = costs.flatMap(({ change, amount }) => (amount === change.price ? [] : { uuid: change.uuid, amount }))
   if (changed.length > 0) await setFinalPrices(sql, companyId, changed)
   return costs
+}
+
+function priceOf(perPart: Money[], index: number): Money {
+  const price = perPart[index]
+  if (price === undefined) throw new RangeError(`Delivered message ${index} has no price`)
+  return price
 }

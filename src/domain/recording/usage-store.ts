@@ -1,15 +1,15 @@
 import type { Sql } from '../../db/sql.ts'
 
-/** Counts delivered messages of a scaled tariff; returns how many there were before. */
+/** Adds delivered messages of a scaled tariff, and returns the count before. */
 export async function addDelivered(sql: Sql, companyId: number, tariffId: number, month: string, count: number) {
   const [row] = await sql<{ before: number }[]>`
     insert into tariff_usage (company_id, tariff_id, month, delivered) values (${companyId}, ${tariffId}, ${month}, ${count})
     on conflict (company_id, tariff_id, month) do update set delivered = tariff_usage.delivered + excluded.delivered
     returning delivered - ${count}::bigint as before`
-  return row!.before
+  return beforeOf(row)
 }
 
-/** Notes who was reached this month; returns those of them who are new. */
+/** Stores the recipients of this month, and returns the new recipients. */
 export async function addRecipients(sql: Sql, companyId: number, tariffId: number, month: string, people: string[]) {
   const added = await sql<{ destination: string }[]>`
     insert into tariff_recipients (company_id, tariff_id, month, destination)
@@ -19,11 +19,16 @@ export async function addRecipients(sql: Sql, companyId: number, tariffId: numbe
   return new Set(added.map(({ destination }) => destination))
 }
 
-/** Counts unique recipients; returns how many there were before. */
+/** Adds unique recipients, and returns the count before. */
 export async function addRecipientCount(sql: Sql, companyId: number, tariffId: number, month: string, count: number) {
   const [row] = await sql<{ before: number }[]>`
     insert into tariff_usage (company_id, tariff_id, month, recipients) values (${companyId}, ${tariffId}, ${month}, ${count})
     on conflict (company_id, tariff_id, month) do update set recipients = tariff_usage.recipients + excluded.recipients
     returning recipients - ${count}::bigint as before`
-  return row!.before
+  return beforeOf(row)
+}
+
+function beforeOf(row: { before: number } | undefined): number {
+  if (!row) throw new Error('The usage of the tariff was not counted')
+  return row.before
 }

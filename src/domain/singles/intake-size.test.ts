@@ -6,7 +6,7 @@ import type { MessageRequest } from '../messages/single.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { Intake } from './intake.ts'
 
-/** How much waits to be written is bounded by what it takes in memory, wherever in a request that is. */
+/** The messages that wait to be written are limited by their size in memory, in whichever field it is. */
 
 const db = useDatabase()
 let numbering: Numbering
@@ -20,9 +20,9 @@ beforeEach(async () => {
   world = await aWorld(db.sql)
 })
 
-/** To nobody: taken in and refused, so that nothing of it comes to the database. */
+/** Has an invalid destination, so it is refused and never reaches the database. */
 const request = (given: Partial<MessageRequest> = {}) =>
-  aMessageRequest({ channelType: 'PUSH', destination: 'nobody', text: 'x', ...given })
+  aMessageRequest({ channelType: 'PUSH', destination: 'no number', text: 'x', ...given })
 
 const anIntake = () =>
   new Intake({

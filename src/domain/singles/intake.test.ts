@@ -11,7 +11,7 @@ import { approveTemplate, denyTemplate } from '../templates/moderation.ts'
 import { createTemplate } from '../templates/templates.ts'
 import { Intake } from './intake.ts'
 
-/** Requests that are written together: what happens to one is none of its neighbours' business. */
+/** Requests that are written together do not affect each other. */
 
 const db = useDatabase()
 let numbering: Numbering
@@ -37,12 +37,15 @@ const anIntake = (sql: Pool = db.sql) =>
 const kept = () => db.sql`
   select text, xmin::text as transaction from messages where company_id = ${world.companyId} order by text`
 
-describe('requests that come together', () => {
-  test('are written in one transaction, each answered for its own messages', async () => {
+describe('concurrent requests', () => {
+  test('are written in one transaction, and each gets the results of its own messages', async () => {
     const intake = anIntake()
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        intake.accept(world.companyId, [aMessageRequest({ text: `${i}` }), aMessageRequest({ destination: 'nobody' })]),
+        intake.accept(world.companyId, [
+          aMessageRequest({ text: `${i}` }),
+          aMessageRequest({ destination: 'no number' }),
+        ]),
       ),
     )
     for (const answer of answers)
@@ -64,7 +67,7 @@ describe('requests that come together', () => {
     expect(await slow).toMatchObject([{ kind: 'accepted' }])
   })
 
-  /** A pool whose first statement about senders is answered when the promise is kept. */
+  /** A pool whose first statement about senders ends when the promise is resolved. */
   function slowAtFirst(kept: Promise<void>): Pool {
     let isFirst = true
     return new Proxy(db.sql, {
@@ -77,7 +80,7 @@ describe('requests that come together', () => {
     })
   }
 
-  test('of which the database refuses one are written all the same, but for that one', async () => {
+  test('are written, except the request that the database refuses', async () => {
     await db.sql.unsafe(`
       create function refuse_poison() returns trigger language plpgsql as $$
       begin
@@ -109,7 +112,7 @@ describe('requests that come together', () => {
     }
   })
 
-  test('of which one cannot be priced are written all the same, but for that one', async () => {
+  test('are written, except the request that has no price', async () => {
     const prices = await db.sql`delete from channel_prices where channel_type = 'WEASY' returning *`
     expect(prices.length).toBeGreaterThan(0)
     const intake = anIntake()
@@ -123,7 +126,7 @@ describe('requests that come together', () => {
   })
 
   test('whose connection is lost at the commit are not written a second time', async () => {
-    // The commit arrives, its answer does not: nobody here can know which of the two went astray.
+    // The commit arrives and its response does not. The process cannot know which of the two was lost.
     let begun = 0
     const losing = new Proxy(db.sql, {
       get(target, name) {
@@ -145,7 +148,7 @@ describe('requests that come together', () => {
     expect(begun).toBe(1)
   })
 
-  test('for a company that is not there are refused, and the next one is not', async () => {
+  test('for a company that does not exist are refused, and the next request is accepted', async () => {
     const intake = anIntake()
     await expect(intake.accept(999_999_999, [aMessageRequest()])).rejects.toThrow('not found')
     expect(await intake.accept(world.companyId, [aMessageRequest()])).toMatchObject([{ kind: 'accepted' }])
@@ -155,7 +158,7 @@ describe('requests that come together', () => {
 const template = {
   channelType: 'SMS',
   trafficType: 'TRANSACT',
-  pattern: 'Parcel %d is here',
+  pattern: 'Order %d is here',
   senderId: null,
   content: null,
   validFrom: new Date('2026-01-01T00:00:00Z'),
@@ -165,7 +168,7 @@ const template = {
 const aDraft = (companyId: number) => db.sql.begin(tx => createTemplate(tx, companyId, template, new Date()))
 
 describe('a template that is approved while a message is being accepted', () => {
-  /** Runs the work in every transaction, before anything else in it: when the message has been drafted. */
+  /** Runs the work at the beginning of every transaction, when the message is already drafted. */
   const interrupted = (work: (time: number) => Promise<unknown>) => {
     let begun = 0
     return new Proxy(db.sql, {
@@ -182,20 +185,20 @@ describe('a template that is approved while a message is being accepted', () => 
   const typesOf = () => db.sql`
     select traffic_type as type, template_id as template from messages where company_id = ${world.companyId}`
 
-  test('acts on it', async () => {
+  test('is applied to the message', async () => {
     const { companyId } = world
     const { templateId } = await aDraft(companyId)
     const intake = anIntake(
       interrupted(async time => time === 1 && (await approveTemplate(db.sql, templateId, new Date()))),
     )
-    const request = aMessageRequest({ text: 'Parcel 17 is here' })
+    const request = aMessageRequest({ text: 'Order 17 is here' })
     expect(await intake.accept(companyId, [request])).toMatchObject([{ kind: 'accepted' }])
     expect(await typesOf()).toEqual([{ type: 'TRANSACT', template: templateId }])
     expect(await verifyLedger(db.sql, { companyId })).toEqual([])
     expect(await verifyTraffic(db.sql, { companyId })).toEqual([])
   })
 
-  test('and approved and denied without end lets the client come again, with nothing written', async () => {
+  test('and is approved and denied again and again makes the client retry, and writes nothing', async () => {
     const { companyId } = world
     const intake = anIntake(
       interrupted(async () => {
@@ -209,30 +212,30 @@ describe('a template that is approved while a message is being accepted', () => 
   })
 })
 
-test('a request whose texts take too long to match is refused as a whole; those beside it are accepted', async () => {
+test('a request whose texts take too long to match is refused as a whole, and concurrent requests are accepted', async () => {
   const { companyId } = world
-  // As such patterns could be stored before they were bounded.
+  // Older versions could store such patterns, because they had no limit.
   const patterns = Array.from({ length: 8 }, (_, i) => `%w{1,${100 - i}}${' a %w{1,100}'.repeat(49)} ${i}`)
   await db.sql`
     insert into templates (company_id, template_id, channel_type, traffic_type, pattern, valid_from, status)
     select ${companyId}, 2000000 + n, 'SMS', 'TRANSACT', pattern, now(), 'APPROVED'
-    from unnest(${[...patterns, 'Parcel %d is here']}::text[]) with ordinality q (pattern, n)`
+    from unnest(${[...patterns, 'Order %d is here']}::text[]) with ordinality q (pattern, n)`
   await approveTemplate(db.sql, (await aDraft(companyId)).templateId, new Date()) // a new version
   const intake = anIntake()
   const hostile = Array.from({ length: 20 }, (_, i) => aMessageRequest({ text: `${'a b '.repeat(1000)}${i}` }))
   const [refused, accepted] = await Promise.allSettled([
     intake.accept(companyId, [aMessageRequest({ text: 'Hello' }), ...hostile]),
-    intake.accept(companyId, [aMessageRequest({ text: 'Parcel 17 is here' })]),
+    intake.accept(companyId, [aMessageRequest({ text: 'Order 17 is here' })]),
   ])
   expect(refused).toMatchObject({ status: 'rejected', reason: { kind: 'invalid' } })
   expect(accepted).toMatchObject({ status: 'fulfilled', value: [{ kind: 'accepted' }] })
   const kept = await db.sql`select text, traffic_type as type from messages where company_id = ${companyId}`
-  expect(kept).toEqual([{ text: 'Parcel 17 is here', type: 'TRANSACT' }])
+  expect(kept).toEqual([{ text: 'Order 17 is here', type: 'TRANSACT' }])
 })
 
-test('more bytes than the line holds are sent away, those of later steps counted, and served once it is shorter', async () => {
+test('requests are refused while too many bytes wait, including bytes of later steps, and accepted again afterwards', async () => {
   const intake = anIntake()
-  const long = aMessageRequest({ destination: 'nobody', text: 'я'.repeat(4096) })
+  const long = aMessageRequest({ destination: 'no number', text: 'я'.repeat(4096) })
   const filling = Array.from({ length: 8192 }, () => long)
   const waiting = intake.accept(world.companyId, filling)
   const plan = Array.from({ length: 2 }, () => ({ request: long, condition: 'not_read' as const, ttlSeconds: 60 }))
@@ -245,9 +248,9 @@ test('more bytes than the line holds are sent away, those of later steps counted
   await eventually(async () => expect(await intake.accept(world.companyId, [aMessageRequest()])).toHaveLength(1))
 })
 
-test('more than the line holds is sent away, and served again once it is shorter', async () => {
+test('requests are refused while too many messages wait, and accepted again afterwards', async () => {
   const intake = anIntake()
-  const many = Array.from({ length: 50_001 }, () => aMessageRequest({ destination: 'nobody' }))
+  const many = Array.from({ length: 50_001 }, () => aMessageRequest({ destination: 'no number' }))
   expect(() => intake.accept(world.companyId, many)).toThrow('try again in a moment')
   expect(await intake.accept(world.companyId, many.slice(1))).toHaveLength(50_000)
   await eventually(async () => expect(await intake.accept(world.companyId, many.slice(1))).toHaveLength(50_000))

@@ -6,8 +6,8 @@ import type { Classified } from '../numbering/numbering.ts'
 import { zoneFor } from '../numbering/zone.ts'
 
 /**
- * When a message may go and when it ends. Local times and hours are those of the subscriber's region, or of Moscow when
- * the client says so. What is wrong with the times is told as a text.
+ * Computes when a message may be sent and when it ends. Local times and hours are in the time zone of the subscriber, or of
+ * Moscow if the client requests it. Returns the reason as a text if the times are wrong.
  */
 export function scheduleOf(options: SingleOptions, number: Exclude<Classified, { kind: 'refused' }>, now: Date) {
   const zone = { name: zoneFor(options, number) }
@@ -31,9 +31,9 @@ export function scheduleOf(options: SingleOptions, number: Exclude<Classified, {
 type Moments = { now: Date; wanted: Date | null; sendAt: Date | null; completion: Date | null }
 
 /**
- * A ttl counts from acceptance, or from the wanted time of sending, and ends the message whether it was sent or still
- * waits for its hours and days: a code must not go out the next morning. Without a ttl waiting ends at the completion,
- * or after the common lifetime, which counts from the moment at which the message may go.
+ * A ttl counts from acceptance or from the requested time of sending. It ends the message, sent or waiting: a code must not be
+ * sent the next morning. Without a ttl, the wait ends at the completion time or after the common lifetime, which counts
+ * from the first moment at which the message may be sent.
  */
 function ending(ttl: number | null, { now, wanted, sendAt, completion }: Moments) {
   if (ttl === null) return { expiresAt: completion ?? later(sendAt ?? now, LIFETIME_MS), endsEarly: false }

@@ -27,7 +27,7 @@ const uuidOf = (outcome: Acceptance | undefined) => (outcome?.kind === 'accepted
 const reservedOf = async ({ companyId }: World) =>
   (await db.sql`select reserved from accounts where company_id = ${companyId}`)[0]!.reserved
 
-test('a single message is kept in its lane and holds its price until it is final', async () => {
+test('a single message has a place in its lane and holds its price until it is final', async () => {
   const [first, other] = await accept(world, [single(world), single(world, { brandId: 2, text: 'Code 1234' })])
   const [again] = await accept(world, [single(world, { text: 'Code 5678' })])
   expect([first!.kind, other!.kind, again!.kind]).toEqual(['accepted', 'accepted', 'accepted'])
@@ -54,7 +54,7 @@ test('a single message is kept in its lane and holds its price until it is final
   expect(await verifyTraffic(db.sql, { companyId: world.companyId })).toEqual([])
 })
 
-test('what a prepaid company cannot pay for is refused, the rest of the batch is accepted', async () => {
+test('messages that a prepaid company cannot pay for are refused, and the rest of the request is accepted', async () => {
   const prepaid = await aWorld(db.sql)
   await setBilling(db.sql, prepaid.companyId, 'PREPAID')
   await topUp(db.sql, prepaid.companyId, { amount: money('10.00') }, { billingZone, now })
@@ -102,7 +102,7 @@ const aCode = (): NewCode => ({
   hashesFor: () => ['00'.repeat(32)],
 })
 
-test('what a client wrote is kept as it is, whatever characters it has', async () => {
+test('the text of a client is stored unchanged, with any characters', async () => {
   const odd = 'a\tb\nc\\N\\.\rd'
   const said = { destination: odd, text: odd, senderName: odd, externalId: odd, callbackUrl: odd }
   const [kept] = await accept(world, [single(world, said)])
@@ -112,7 +112,7 @@ test('what a client wrote is kept as it is, whatever characters it has', async (
   expect(row).toEqual(said)
 })
 
-test('a drawn code that was taken meanwhile is replaced wherever the message says it', async () => {
+test('a code of a short link that is already in use is replaced everywhere in the message', async () => {
   const link = { code: 'Taken00001', url: 'https://shop.example/a' }
   const free = { code: 'Free000001', url: 'https://shop.example/b' }
   await accept(world, [single(world, { links: [link] })])
@@ -129,7 +129,7 @@ test('a drawn code that was taken meanwhile is replaced wherever the message say
   expect(row!.content).toEqual({ ...content, text: correct, template: { ...template, parameters: [correct] } })
 })
 
-test('a hundred at once never hold more than the budget, and stand in their lane without a gap', async () => {
+test('a hundred concurrent messages never hold more than the budget, and have consecutive places in their lane', async () => {
   const limited = await aWorld(db.sql, { budget: '100.00' })
   const answers = await Promise.all(Array.from({ length: 100 }, () => accept(limited, [single(limited)])))
   expect(answers.flat().filter(({ kind }) => kind === 'accepted')).toHaveLength(25)

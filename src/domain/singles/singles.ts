@@ -32,21 +32,20 @@ import * as store from './store.ts'
 export type AcceptContext = {
   billingZone: string
   now: Date
-  /** Of the templates that the messages were drafted with, unless these were read in the transaction. */
+  /** The version of the templates of the drafts. Undefined if the templates were read in this transaction. */
   templatesVersion?: number
-  /** Refuses messages that would give a company more lanes than it may have; what was accepted before goes on. */
+  /** Refuses messages that would give a company too many lanes. Messages that are already accepted are sent. */
   isLaneBound?: boolean
-  /** Is given the subjects that are blocked from now on, before the transaction commits. */
+  /** Gets the subjects that are blocked from now on, before the transaction commits. */
   noteBlocked?: (subjects: SubjectState[]) => void
-  /** Is called when everything is written and only the commit is left. */
+  /** Is called when all rows are written and only the commit is left. */
   onWritten?: (() => void) | undefined
 }
 
 /**
- * Accepts single messages of one company, any number in one transaction: each holds its price from now on, or is
- * refused because its number is on the blacklist or the company cannot pay for it, and takes its place at the end of
- * its lane. One that is refused does not hinder the others. Throws TemplatesChanged, and accepts nothing, when a
- * template was approved or ended since the messages were drafted.
+ * Accepts single messages of one company in one transaction. An accepted message holds its price and gets a place at the end
+ * of its lane. A message is refused if its destination is on the blacklist or if the company cannot pay; the others are
+ * accepted. Throws TemplatesChanged and accepts nothing if a template was approved or ended after the drafts.
  */
 export function acceptSingles(
   pool: Pool,
@@ -61,7 +60,7 @@ export function acceptSingles(
   })
 }
 
-/** The same within a transaction of the caller's. */
+/** Accepts single messages in a transaction of the caller. */
 export async function acceptWithin(
   sql: Transaction,
   companyId: number,
@@ -79,19 +78,20 @@ export async function acceptWithin(
     store.beginToWrite(sql, companyId),
     readLimits(sql, companyId, [...rulesOf.values()].flat()),
   ])
-  if (templatesVersion !== undefined && read!.templatesVersion !== templatesVersion) throw new TemplatesChanged()
-  const counting = await beginCounting(sql, companyId, limits, read!.now)
+  if (!read) throw new Error('The database returned no time')
+  if (templatesVersion !== undefined && read.templatesVersion !== templatesVersion) throw new TemplatesChanged()
+  const counting = await beginCounting(sql, companyId, limits, read.now)
   const { accepted, refusals, sum } = judge(account, blacklisted, singles, rulesOf, counting)
   const counted = await endCounting(sql, companyId, counting)
   noteBlocked(counted.blocked)
-  const uuids = uuid7Batch(read!.now, accepted.length)
+  const uuids = uuid7Batch(read.now, accepted.length)
   await keep(sql, companyId, accepted, uuids, sum, counted.limits, { now, isCarried, isLaneBound })
 
   const uuidOf = new Map(accepted.map((single, i) => [single, uuids[i]!]))
   return singles.map(single => refusals.get(single) ?? { kind: 'accepted', uuid: uuidOf.get(single)! })
 }
 
-/** In the order given: what may go, and why the rest does not. Only what may go takes from the budget and the limits. */
+/** Splits messages, in their order, into accepted messages and refusals. Only accepted messages count for budget and limits. */
 function judge(
   account: Account,
   blacklisted: Set<string>,
@@ -159,7 +159,7 @@ async function keep(
   const cascades = singles.flatMap(({ cascade }, i) =>
     cascade && 'plan' in cascade ? [{ uuid: uuids[i]!, plan: cascade.plan, verificationUuid: verificationOf(i) }] : [],
   )
-  // Sent together: every question that waits for the one before it makes the whole group wait.
+  // The statements are sent together, because each round trip would delay the whole group.
   const [rooms, said] = await Promise.all([
     roomFor(sql, companyId, singles, isCarried),
     withLinks(sql, companyId, singles, uuids, now),
@@ -202,7 +202,7 @@ function sentForStatistics({ options: { verification }, channelType }: NewSingle
   return verification ? [{ ...verification, channelType, what: 'sent', cost: 0n }] : []
 }
 
-/** Counted only when a lane was made: that seldom happens. */
+/** Counts the lanes only if a lane was created, which is rare. */
 async function refuseTooManyLanes(sql: Transaction, companyId: number, rooms: { next: number }[]) {
   const isAnyNew = rooms.some(({ next }) => next === 0)
   if (!isAnyNew || !(await hasTooManyLanes(sql, companyId))) return
@@ -213,7 +213,7 @@ async function refuseTooManyLanes(sql: Transaction, companyId: number, rooms: { 
 
 const LANES_RETRY_SECONDS = 60
 
-/** Messages that cannot be sent and are kept as such, so that their client can see what became of them. */
+/** Stores messages that cannot be sent as FAILED, so that the client sees their results. */
 export async function keepFailed(
   sql: Transaction,
   companyId: number,
@@ -236,7 +236,7 @@ export async function keepFailed(
   return uuids
 }
 
-/** Puts messages whose time has come at the ends of their lanes. */
+/** Puts messages that are due at the ends of their lanes. */
 export async function placeDue(
   pool: Pool,
   companyId: number,
@@ -261,15 +261,15 @@ type Named = Pick<NewSingle, 'channelType' | 'senderId' | 'senderName' | 'brandI
 
 const noneCarried: IsCarriedName = () => false
 
-/** Only names without registration are asked for: a registered one is known by its id. */
+/** Reads only sender names without registration, because a registered name has an id. */
 async function carriedNames(sql: Transaction, singles: Named[]): Promise<IsCarriedName> {
   const channels = new Set(singles.flatMap(({ senderId, channelType }) => (senderId === null ? channelType : [])))
   return channels.size === 0 ? noneCarried : namesOfGateways(sql, [...channels])
 }
 
 /**
- * Names without registration share a lane in each channel, for anyone may invent another one for every message. Names
- * that a gateway carries have lanes of their own: no other gateway takes their messages.
+ * Sender names without registration share a lane in each channel, because a client may use another name in every message.
+ * Names that a gateway carries have their own lanes, because no other gateway accepts their messages.
  */
 const keyOf = ({ channelType, senderId, senderName, brandId, priority }: Named, isCarried: IsCarriedName) => ({
   channelType,
@@ -282,7 +282,7 @@ const keyOf = ({ channelType, senderId, senderName, brandId, priority }: Named, 
 const laneOf = ({ channelType, senderId, laneName, brandId, priority }: LaneKey) =>
   `${channelType}/${senderId}/${laneName}/${brandId}/${priority}`
 
-/** Places at the ends of the lanes; those that are to go later take theirs when their time has come. */
+/** Reserves places at the ends of the lanes. A message with a later time of sending gets its place when it is due. */
 async function roomFor(
   sql: Transaction,
   companyId: number,
@@ -297,7 +297,7 @@ async function roomFor(
   return new Map(rooms.map(room => [laneOf(room), { laneId: room.laneId, next: room.first }]))
 }
 
-/** Links were shortened when the parts were counted; a code that was taken since is replaced, and is as long. */
+/** Links were shortened before the parts were counted. A code that is already in use is replaced by a code of equal length. */
 async function withLinks(
   sql: Transaction,
   companyId: number,
@@ -315,11 +315,11 @@ async function withLinks(
 
 type Said = Pick<NewSingle, 'text' | 'content'>
 
-/** The text, and whatever the content repeats of it. */
+/** Replaces the code in the text and in the content. */
 const withCode = (said: Said, drawn: string, kept: string): Said =>
   kept === drawn ? said : JSON.parse(JSON.stringify(said).replaceAll(drawn, kept))
 
-/** What is to happen at a moment of its own: the common lifetime, waiting or sent, is looked after lane by lane. */
+/** The timers of one message. The common lifetime needs no timer, because deadlines of lanes cover it. */
 function timersOf({ sendAt, completeBy, expiresAt, endsEarly }: NewSingle, uuid: string): Timer[] {
   return [
     ...(sendAt ? [{ uuid, kind: 'send' as const, dueAt: sendAt }] : []),

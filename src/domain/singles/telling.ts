@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/sql.ts'
 import { enqueueMessagingCallbacks, type MessagingEvent } from '../callbacks/callbacks.ts'
 import { callbackEventOf } from '../callbacks/messaging-event.ts'
 
-/** What must be known of a message to tell its client of it. */
+/** The fields of a message that a callback needs. */
 export type Told = {
   uuid: string
   channelType: ChannelType
@@ -26,7 +26,7 @@ type What =
 
 export type Telling = { of: Told; what: What }
 
-/** Writes the callbacks for what happened, in the order given, to whoever asked for them. */
+/** Writes callbacks for events, in their order, for clients that requested them. */
 export async function tell(sql: Transaction, companyId: number, tellings: Telling[], now: Date): Promise<void> {
   const byUrl = new Map<string, MessagingEvent[]>()
   for (const { of, what } of tellings) {
@@ -45,5 +45,5 @@ const eventOf = (of: Told, what: What): MessagingEvent => ({
   messageUuid: of.uuid,
   channelType: of.channelType,
   externalMessageId: of.externalId,
-  cascade: of.cascadeUuid ? { messageUuid: of.cascadeUuid, step: of.cascadeStep! } : null,
+  cascade: of.cascadeUuid && of.cascadeStep !== null ? { messageUuid: of.cascadeUuid, step: of.cascadeStep } : null,
 })

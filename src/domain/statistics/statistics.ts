@@ -7,11 +7,11 @@ import * as store from './store.ts'
 import { type TrafficKind, TrafficTally } from './traffic.ts'
 
 /**
- * Rolled-up traffic, changed in the transactions that accept and move messages. Every message counts as accepted, those
- * refused at once too: accepted less delivered less failed is what is still under way.
+ * Traffic by hour, changed in the transactions that accept messages and change their status. Every message counts as accepted,
+ * also a rejected recipient. So accepted minus delivered minus failed is the number of pending messages.
  */
 
-/** Passes the messages of a request to a dispatch on, and counts them. All are of the same moment. */
+/** Counts the messages of a request to a dispatch and yields them unchanged. All have the same time. */
 export async function* countNew(
   batches: AsyncIterable<NewMessage[]>,
   tally: TrafficTally,
@@ -48,7 +48,7 @@ export async function countAccepted(sql: Sql, companyId: number, messages: NewTr
   await addTraffic(sql, companyId, tally)
 }
 
-/** Counts the steps that messages took in this transaction, and what the delivered ones cost. */
+/** Counts the status changes of this transaction, and the prices of delivered messages. */
 export async function countMoved(
   sql: Sql,
   companyId: number,
@@ -62,7 +62,7 @@ export async function countMoved(
   await addTraffic(sql, companyId, tally)
 }
 
-/** A message that went straight to its end was sent on the way, in an hour of its own. */
+/** A message that changes from CREATED to a final status counts as sent, too, in the hour of its sending. */
 function countChange(tally: TrafficTally, { from, to, at, sentAt, brandId, parts }: StatusChange, kind: TrafficKind) {
   if (from === 'CREATED' && sentAt) {
     const row = tally.at(sentAt, kind, brandId)

@@ -3,8 +3,8 @@ import type { Sql } from '../../db/sql.ts'
 import type { TrafficHour } from './traffic.ts'
 
 /**
- * Adds to the rolled-up traffic of a company. Transactions of the same company may meet in a row: they lock their rows
- * in the same order, so that none waits for another that waits for it.
+ * Adds to the traffic hours of a company. Concurrent transactions of a company lock their rows in the same order, so that they
+ * do not deadlock.
  */
 export function addTraffic(sql: Sql, companyId: number, rows: TrafficHour[]) {
   const sorted = rows.toSorted(byKey)

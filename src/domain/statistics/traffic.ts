@@ -1,10 +1,10 @@
 import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
 import type { Money } from '../../base/money.ts'
 
-/** What messages are counted by, besides their company, hour and operator. A dispatch decides it for its messages. */
+/** Messages are counted by these fields, and by company, hour and brand. The messages of a dispatch have its fields. */
 export type TrafficKind = { channelType: ChannelType; trafficType: TrafficType }
 
-/** How many messages and parts; and for delivered ones, what they cost. */
+/** Counts of messages and parts, and the price of the delivered messages. */
 export type TrafficCounts = {
   accepted: number
   acceptedParts: number
@@ -24,10 +24,10 @@ const HOUR_MS = 3600_000
 
 type Operators = TrafficKind & { hour: number; rows: Map<number, TrafficHour> }
 
-/** Collects what a transaction adds to the rolled-up traffic: a few rows, however many messages. */
+/** Collects the traffic of a transaction. Many messages make only a few rows. */
 export class TrafficTally {
   readonly #operators = new Map<string, Operators>()
-  /** Most messages are of the same hour and kind as the one before: no key is written for them. */
+  /** Most messages have the hour and kind of the message before. They need no lookup by key. */
   #last: Operators | undefined
 
   /** The row of one operator in the hour of a moment. */

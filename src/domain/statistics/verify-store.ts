@@ -2,10 +2,10 @@ import type { Sql, Transaction } from '../../db/sql.ts'
 import { closedTraffic, trafficOfMonth } from '../messages/months.ts'
 import type { TrafficCounts, TrafficKind } from './traffic.ts'
 
-/** Which hours are compared: from the first moment on, before the last one. */
+/** The company and the hours that are compared, from `from` up to, but not including, `to`. */
 export type Scope = { companyId?: number; from?: Date; to?: Date }
 
-/** As for the ledger: the first statement, so that no month is detached between the snapshot and its use. */
+/** The first statement of the transaction, so that no month is detached between the snapshot and its use. */
 export const holdMonths = (sql: Transaction) => sql`lock table messages in access share mode`
 
 const ofCompany = (sql: Sql, { companyId }: Scope) =>
@@ -20,7 +20,7 @@ export const beginCounts = (sql: Transaction, scope: Scope) => sql`
   create temporary table counted_traffic on commit drop as
   select * from (${closedTraffic(sql, ofCompany(sql, scope))}) c where ${within(sql, scope)}`
 
-/** One pass over the messages of a month: what is left of it is a few rows an hour, whatever their number. */
+/** Reads the messages of a month once, and adds a few rows for each hour. */
 export const countMonth = (sql: Transaction, month: string, scope: Scope) => sql`
   insert into counted_traffic
   select * from (${trafficOfMonth(sql, month, ofCompany(sql, scope))}) c where ${within(sql, scope)}`
@@ -34,7 +34,7 @@ export type Difference = TrafficKind & {
   counted: string
 }
 
-/** What is rolled up beside what was counted, wherever they differ; an absent row counts as nothing. */
+/** The stored and the counted numbers where they differ. A missing row counts as 0. */
 export const selectDifferences = (sql: Transaction, scope: Scope) => sql<Difference[]>`
   select company_id, hour, channel_type, brand_id,
     traffic_type, v.what, v.rolled_up::text as rolled_up, v.counted::text as counted
@@ -63,6 +63,6 @@ export const selectDifferences = (sql: Transaction, scope: Scope) => sql<Differe
 export const selectCompanies = (sql: Sql) => sql<{ companyId: number }[]>`
   select company_id from companies order by company_id`
 
-/** Two rebuilds at once would each add what is missing. */
+/** Only one rebuild may run, because two would both add the missing counts. */
 export const lockRebuild = (sql: Transaction) =>
   sql`select pg_advisory_xact_lock(hashtextextended('rebuild of statistics', 0))`

@@ -79,7 +79,7 @@ describe('the statistics', () => {
     expect((await sumsOf())!.sent).toBe(40)
   })
 
-  test('count recipients that are refused at once, and what is added while engines record', async () => {
+  test('count rejected recipients, and messages that are added while engines record', async () => {
     const uuids = await aStarted(30)
     const recipients = [...someRecipients(20), { destination: 'nonsense' }]
     const adding = [1, 2, 3].map(() => aDispatch(db.sql, numbering, world, recipients))

@@ -8,13 +8,12 @@ import * as store from './verify-store.ts'
 
 export type { Difference, Scope } from './verify-store.ts'
 
-/** Is told which of how many months, or companies, is read. */
+/** Gets the number of months or companies that are read, and their total. */
 export type Progress = (done: number, of: number) => void
 
 /**
- * Counts the messages and compares the sums with the rolled-up traffic. Everything is seen as it was at one moment, so
- * it may run beside a working service. The messages are read in the database, a month at a time; only differences are
- * brought here.
+ * Counts the messages and compares the sums with the traffic hours. All statements see the same snapshot, so the service can
+ * run meanwhile. PostgreSQL reads the messages month by month, and only the differences are transferred.
  */
 export function verifyTraffic(
   pool: Pool,
@@ -41,21 +40,20 @@ async function countMessages(sql: Transaction, scope: store.Scope, progress: Pro
 const mayMatter = (month: string, { to }: store.Scope) => !to || new Date(`${month}-01T00:00:00Z`) < to
 
 /**
- * Adds to the rolled-up traffic what it lacks, a company at a time. The service goes on meanwhile: a difference that was
- * seen at one moment stays the same when later transactions change messages and traffic together. Returns how many
- * differences were mended.
+ * Corrects the traffic hours, company by company. The service can run meanwhile: later transactions change messages and
+ * traffic together, so a difference that was found stays the same. Returns the number of corrected differences.
  */
 export function rebuildTraffic(pool: Pool, progress: Progress = () => {}): Promise<number> {
   return pool.begin(async lock => {
-    await waitWithoutEnd(lock) // the work is done in other transactions beside this one
+    await waitWithoutEnd(lock) // other transactions do the work while this transaction has the lock
     await store.lockRebuild(lock)
     const companies = await store.selectCompanies(pool)
-    let mended = 0
+    let corrected = 0
     for (const [index, { companyId }] of companies.entries()) {
       progress(index, companies.length)
-      mended += await rebuildCompany(pool, companyId)
+      corrected += await rebuildCompany(pool, companyId)
     }
-    return mended
+    return corrected
   })
 }
 

@@ -1,3 +1,4 @@
+import { uuidRange } from '../../base/uuid7.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 
 /** Asks the engine to stop messages that a worker may be sending. The worker checks before it hands a message over. */
@@ -28,10 +29,11 @@ export function selectStopRequests(sql: Sql, after: StopRequest, limit: number) 
 /** Deletes the requests whose messages are no longer CREATED. */
 export function deleteStopRequests(sql: Sql, companyId: number, uuids: string[]) {
   const sorted = uuids.toSorted()
+  const range = uuidRange(sorted)
   return sql`
     delete from stop_requests r
     where r.company_id = ${companyId} and r.message_uuid = any(${sorted}::uuid[]) and not exists (
       select from messages m
-      where m.company_id = ${companyId} and m.message_uuid = r.message_uuid and m.message_uuid between ${sorted[0]!} and ${sorted.at(-1)!}
+      where m.company_id = ${companyId} and m.message_uuid = r.message_uuid and m.message_uuid between ${range.first} and ${range.last}
         and m.status = 'CREATED')`
 }

@@ -202,14 +202,14 @@ describe('a cascade', () => {
   })
 })
 
-test('requests of what waits no more are forgotten, however many', async () => {
+test('stop requests of messages that are no longer CREATED are deleted, in any number', async () => {
   const uuids = Array.from({ length: 2500 }, (_, i) => `01900000-0000-7000-8000-${String(i).padStart(12, '0')}`)
   await db.sql`insert into stop_requests (company_id, message_uuid) select ${world.companyId}, unnest(${uuids}::uuid[])`
   await endStopped(db.sql, { billingZone, now: new Date() })
   expect(await db.sql`select from stop_requests where company_id = ${world.companyId}`).toEqual([])
 })
 
-test('a company whose requests fail does not keep those of others from ending', async () => {
+test('a company whose stop requests fail does not delay the stop requests of others', async () => {
   const [first, ...others] = [world, await aWorld(db.sql), await aWorld(db.sql)]
   const requestedBy = async ({ companyId }: World) =>
     (await db.sql`select from stop_requests where company_id = ${companyId}`).length

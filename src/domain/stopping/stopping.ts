@@ -15,12 +15,12 @@ import {
 } from '../stop-requests/stop-requests.ts'
 import * as store from './store.ts'
 
-/** `maybe`: a worker has it, and looks once more before it hands it over. */
+/** `maybe`: a worker has a lease on the message, and checks for a stop request before it submits the message. */
 export type StopOutcome = { uuid: string; outcome: 'stopped' | 'maybe' | 'too late' | 'unknown' }
 
 /**
- * Stops messages that have not been handed over. What nobody has in hand ends at once; what was handed over is never
- * rewritten. The first message of a cascade stands for all of it.
+ * Stops messages that are not submitted. Messages without a lease fail at once. Submitted messages never change. The uuid of
+ * the first message of a cascade stops the whole cascade.
  */
 export function stopMessages(
   pool: Pool,
@@ -31,26 +31,26 @@ export function stopMessages(
   return pool.begin(async sql => {
     await lockAccount(sql, companyId, monthOf(context.now, context.billingZone))
     await store.lockDispatchesOf(sql, companyId, uuids)
-    await store.lockLanesOf(sql, companyId, uuids) // so that a claim is wholly before this or after it
+    await store.lockLanesOf(sql, companyId, uuids) // so that a lease is taken wholly before or after the stop
     const found = await store.selectStoppable(sql, companyId, uuids)
-    const cascades = await endCascades(sql, companyId, goingOn(found), context.now)
+    const cascades = await endCascades(sql, companyId, unmetCascades(found), context.now)
     const created = found.filter(({ status }) => status === 'CREATED')
     await stopNow(sql, pool, companyId, uuidsOf(created, false), context)
-    const inHand = uuidsOf(created, true)
-    if (inHand.length > 0) await requestStops(sql, companyId, inHand)
+    const isLeased = uuidsOf(created, true)
+    if (isLeased.length > 0) await requestStops(sql, companyId, isLeased)
     const outcomeOf = outcomes(found, cascades)
     return uuids.map(uuid => ({ uuid, outcome: outcomeOf(uuid) }))
   })
 }
 
-/** Cascades, by their first message, of which no step has done what was wanted of it. */
-function goingOn(found: store.Stoppable[]): string[] {
+/** The cascades, by their first message, whose condition no step has met. */
+function unmetCascades(found: store.Stoppable[]): string[] {
   const met = new Set(found.filter(({ isMet }) => isMet).map(({ cascadeUuid }) => cascadeUuid))
   return found.filter(({ uuid, cascadeUuid }) => uuid === cascadeUuid && !met.has(uuid)).map(({ uuid }) => uuid)
 }
 
-const uuidsOf = (messages: store.Stoppable[], inHand: boolean) =>
-  messages.filter(message => message.inHand === inHand).map(({ uuid }) => uuid)
+const uuidsOf = (messages: store.Stoppable[], isLeased: boolean) =>
+  messages.filter(message => message.isLeased === isLeased).map(({ uuid }) => uuid)
 
 async function stopNow(sql: Transaction, pool: Pool, companyId: number, uuids: string[], context: RecordingContext) {
   const refused = { at: context.now, errorCode: errorCodes.stopped }
@@ -65,14 +65,14 @@ function outcomes(found: store.Stoppable[], endedCascades: Set<string>) {
   return (uuid: string): StopOutcome['outcome'] => {
     const own = byUuid.get(uuid)
     if (!own) return 'unknown'
-    const all = own.cascadeUuid === uuid ? byCascade.get(uuid)! : [own]
+    const all = own.cascadeUuid === uuid ? (byCascade.get(uuid) ?? [own]) : [own]
     const created = all.filter(({ status }) => status === 'CREATED')
-    if (endedCascades.has(uuid) || created.some(({ inHand }) => !inHand)) return 'stopped'
+    if (endedCascades.has(uuid) || created.some(({ isLeased }) => !isLeased)) return 'stopped'
     return created.length > 0 ? 'maybe' : 'too late'
   }
 }
 
-/** Which of these their clients want stopped. */
+/** The messages among these that have a stop request. */
 export async function stoppedAmong(sql: Sql, companyId: number, uuids: string[]): Promise<Set<string>> {
   return new Set((await selectStopped(sql, companyId, uuids)).map(({ uuid }) => uuid))
 }
@@ -80,12 +80,12 @@ export async function stoppedAmong(sql: Sql, companyId: number, uuids: string[])
 const AT_ONCE = 1000
 
 /**
- * Ends what is to be stopped and in nobody's hands: the later steps of a dispatch that was stopped for good, and what a
- * worker was asked about and gave back. Requests of what waits no more are forgotten. The trouble of one company is none
- * of the others': it is thrown when all have had their turn.
+ * Stops messages that have a stop request and no lease: later steps of an ended dispatch, and messages whose lease was
+ * returned. Deletes stop requests of messages that are no longer CREATED. An error of one company does not affect the
+ * others: it is thrown after all companies were processed.
  */
 export async function endStopped(pool: Pool, context: RecordingContext): Promise<void> {
-  const troubles: Error[] = []
+  const errors: Error[] = []
   let requests: StopRequest[] = []
   do {
     requests = await selectStopRequests(pool, requests.at(-1) ?? FIRST, AT_ONCE)
@@ -93,16 +93,16 @@ export async function endStopped(pool: Pool, context: RecordingContext): Promise
       const uuids = ofCompany.map(({ uuid }) => uuid)
       await endRequested(pool, companyId, uuids, context).catch(cause => {
         if (isDatabaseAway(cause)) throw cause
-        troubles.push(new Error(`company ${companyId}: ${uuids.length} stop requests failed`, { cause }))
+        errors.push(new Error(`company ${companyId}: ${uuids.length} stop requests failed`, { cause }))
       })
     }
   } while (requests.length === AT_ONCE)
-  if (troubles.length > 0) throw new AggregateError(troubles, 'stop requests failed')
+  if (errors.length > 0) throw new AggregateError(errors, 'stop requests failed')
 }
 
 const FIRST: StopRequest = { companyId: 0, uuid: '00000000-0000-0000-0000-000000000000' }
 
-/** What is in hand is left alone without a lock: its worker asks for it again and again. */
+/** Leased messages are not locked or changed, because their worker reads the stop requests itself. */
 async function endRequested(pool: Pool, companyId: number, uuids: string[], context: RecordingContext) {
   const found = await store.selectStoppable(pool, companyId, uuids)
   const requested = new Set(uuids)

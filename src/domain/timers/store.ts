@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts'
 import type { DueTimer, Timer, TimerKind } from './timer.ts'
 
-/** For messages that are new in this transaction, so that none of the rows can exist. */
+/** For messages that are created in this transaction, so none of the rows can exist. */
 export function insertTimers(sql: Sql, companyId: number, timers: Timer[]) {
   return sql`
     insert into message_timers (company_id, message_uuid, kind, due_at)
@@ -10,7 +10,7 @@ export function insertTimers(sql: Sql, companyId: number, timers: Timer[]) {
       ${timers.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[]) q`
 }
 
-/** The earlier moment stays when one is set twice. */
+/** If a timer exists, the earlier time counts. */
 export function upsertTimers(sql: Sql, companyId: number, timers: Timer[]) {
   return sql`
     insert into message_timers as t (company_id, message_uuid, kind, due_at)
@@ -20,7 +20,7 @@ export function upsertTimers(sql: Sql, companyId: number, timers: Timer[]) {
     on conflict (company_id, message_uuid, kind) do update set due_at = least(t.due_at, excluded.due_at)`
 }
 
-/** Who takes them and dies leaves them to the next. */
+/** Claims due timers for 30 seconds. If the engine crashes, another engine claims them afterwards. */
 export function claimTimers(sql: Sql, now: Date, limit: number) {
   return sql<DueTimer[]>`
     update message_timers t set claimed_until = clock_timestamp() + interval '30 seconds'

@@ -1,7 +1,6 @@
 /**
- * What is to happen to one message at a moment of its own: `send` puts it into its lane, `complete` ends it if it has
- * not been sent, `expire` ends it if it has not arrived, `unread` tells that nobody read it, `step` goes on to the next
- * step of its cascade.
+ * The action of a timer: `send` puts the message into its lane, `complete` fails it if it is not sent, `expire` fails it if it
+ * is not delivered, `unread` reports that the subscriber did not read it, `step` starts the next step of its cascade.
  */
 export type TimerKind = 'send' | 'complete' | 'expire' | 'unread' | 'step'
 

@@ -13,11 +13,11 @@ export async function setFirstTimers(sql: Sql, companyId: number, timers: Timer[
   if (timers.length > 0) await store.insertTimers(sql, companyId, timers)
 }
 
-/** Timers whose moment has come, taken for a while: who takes them and dies leaves them to the next. */
+/** Claims due timers for 30 seconds. If the engine crashes, another engine claims them afterwards. */
 export const takeTimers = (sql: Sql, now: Date, limit: number): Promise<DueTimer[]> =>
   store.claimTimers(sql, now, limit)
 
-/** They have been seen to. Gives back whose timers were still there: who comes second finds none. */
+/** Deletes timers that were handled, and returns the messages whose timers still existed. A second caller gets none. */
 export async function dropTimers(sql: Sql, companyId: number, kind: TimerKind, uuids: string[]): Promise<string[]> {
   if (uuids.length === 0) return []
   return (await store.deleteTimers(sql, companyId, kind, uuids)).map(({ uuid }) => uuid)

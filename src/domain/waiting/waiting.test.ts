@@ -79,7 +79,7 @@ test('an engine that is missing', async () => {
   expect(await reasons(dispatchId)).toEqual([{ kind: 'engine' }])
 })
 
-test('a gateway that is down, with its last error, and one that is paused; not when another is up', async () => {
+test('a gateway that is down, with its last error, and a paused gateway, unless another gateway is up', async () => {
   const dispatchId = await aStarted()
   await aState({ lastError: 'connection refused', lastErrorAt: now })
   const down = { name: 'operator', paused: false, lastError: 'connection refused' }
@@ -116,7 +116,7 @@ test('a disabled company, a suspended name, and the tightest limit', async () =>
   await db.sql`update senders set suspended = false where sender_id = ${world.senders[0]!.senderId}`
 })
 
-test('receipts of what was sent', async () => {
+test('receipts of SENT messages', async () => {
   const dispatchId = await aStarted()
   const dispatch = await requireAnyDispatch(db.sql, dispatchId)
   expect(await reasonsToWait(db.sql, { ...dispatch, waiting: 0, awaitingReceipt: 4 }, now)).toEqual([

@@ -9,7 +9,7 @@ import { gatewayStates } from '../gateways/states.ts'
 import { type WaitingLane, windowOf } from '../lanes/lane.ts'
 import { waitingLanes } from '../lanes/lanes.ts'
 
-/** Something that a started dispatch waits for. */
+/** A reason why a STARTED dispatch waits. */
 export type WaitReason =
   | { kind: 'engine' }
   | { kind: 'company' }
@@ -25,7 +25,7 @@ export type WaitReason =
 
 type Started = { companyId: number; dispatchId: number; waiting: number; awaitingReceipt: number }
 
-/** What a started dispatch waits for, the reason that stops most first; nothing when it simply takes its time. */
+/** The reasons why a STARTED dispatch waits, the most serious first. Empty if it is being sent normally. */
 export async function reasonsToWait(sql: Sql, dispatch: Started, now: Date): Promise<WaitReason[]> {
   const lanes = dispatch.waiting > 0 ? await waitingLanes(sql, dispatch.companyId, dispatch.dispatchId) : []
   const reasons = await reasonsOfLanes(sql, lanes, now)
@@ -33,17 +33,17 @@ export async function reasonsToWait(sql: Sql, dispatch: Started, now: Date): Pro
   return reasons
 }
 
-/** How many messages of a started dispatch wait for which hours. */
+/** The number of waiting messages of a STARTED dispatch by sending window. */
 export async function waitingByWindow(sql: Sql, companyId: number, dispatchId: number): Promise<WaitingShare[]> {
   const lanes = await waitingLanes(sql, companyId, dispatchId)
   const alike = Map.groupBy(lanes, lane => JSON.stringify(windowOf(lane)))
   return [...alike.values()].map(same => ({
     messages: same.reduce((sum, { waiting }) => sum + waiting, 0),
-    window: windowOf(same[0]!),
+    window: same[0] && windowOf(same[0]),
   }))
 }
 
-/** What lanes with messages wait for. */
+/** The reasons why these lanes wait. */
 export async function reasonsOfLanes(sql: Sql, lanes: WaitingLane[], now: Date): Promise<WaitReason[]> {
   const [hasEngine, gateways, states] = await Promise.all([isEngineAtWork(sql), listGateways(sql), gatewayStates(sql)])
   return [
@@ -59,7 +59,7 @@ export async function reasonsOfLanes(sql: Sql, lanes: WaitingLane[], now: Date):
 const companyReason = (lanes: WaitingLane[]): WaitReason[] =>
   lanes.some(({ isCompanyActive }) => !isCompanyActive) ? [{ kind: 'company' }] : []
 
-/** Names that are suspended or under review again. Of a closed or denied name messages fail and do not wait. */
+/** Sender names that are suspended or under review again. Messages of a closed or denied name fail and do not wait. */
 function senderReasons(lanes: WaitingLane[]): WaitReason[] {
   const waiting = lanes.filter(
     lane => lane.isSuspended || !['APPROVED', 'CLOSED', 'DENIED'].includes(lane.senderStatus),
@@ -68,7 +68,7 @@ function senderReasons(lanes: WaitingLane[]): WaitReason[] {
   return [...statuses].map(([senderName, status]) => ({ kind: 'sender', senderName, status }))
 }
 
-/** When the first of the lanes opens, if none is open now. */
+/** The earliest time at which a lane may send, if none may send now. */
 function windowReason(lanes: WaitingLane[], now: Date): WaitReason[] {
   const openings = lanes.map(lane => openingOf(lane, now))
   if (openings.length === 0 || openings.some(opening => opening <= now)) return []
@@ -81,7 +81,7 @@ function openingOf(lane: WaitingLane, now: Date): Date {
   return (window && nextOpening(window, now)) ?? now
 }
 
-/** Gateways that lanes depend on, where all that could serve a lane are paused or down. */
+/** The gateways of lanes whose gateways are all paused or down. */
 function gatewayReasons(lanes: WaitingLane[], all: Gateway[], states: Map<number, GatewayState>): WaitReason[] {
   const stuck = new Map<number, Gateway>()
   for (const { channelType, brandId } of lanes) {
@@ -104,7 +104,7 @@ function gatewayReasons(lanes: WaitingLane[], all: Gateway[], states: Map<number
 const serves = ({ channelType, brands }: Gateway, channel: ChannelType, brandId: number) =>
   channelType === channel && (brands.length === 0 || brands.includes(brandId))
 
-/** The tightest limit that holds for any of the lanes. */
+/** The lowest limit of all lanes. */
 function limitReason(lanes: WaitingLane[], all: Gateway[]): WaitReason[] {
   const limits = lanes.flatMap(lane => limitsOf(lane, all))
   const [tightest] = limits.sort((a, b) => a.partsPerSecond - b.partsPerSecond)
@@ -124,11 +124,11 @@ function limitsOf(lane: WaitingLane, all: Gateway[]): Limit[] {
   ]
 }
 
-/** Gateways share the work: together they take the sum of their rates, and any amount when one has no limit. */
+/** Gateways share the messages. Their limits add up, and there is no limit if one gateway has none. */
 function gatewayLimit({ channelType, brandId }: WaitingLane, all: Gateway[]): Limit[] {
   const serving = all.filter(gateway => !gateway.paused && serves(gateway, channelType, brandId))
   const rates = serving.map(({ partsPerSecond }) => partsPerSecond)
   if (rates.length === 0 || rates.includes(null)) return []
-  const partsPerSecond = rates.reduce((sum: number, rate) => sum + rate!, 0)
+  const partsPerSecond = rates.reduce((sum: number, rate) => sum + (rate ?? 0), 0)
   return [{ kind: 'limit', of: 'gateway', name: serving.map(({ name }) => name).join(', '), partsPerSecond }]
 }

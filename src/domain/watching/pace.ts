@@ -1,22 +1,22 @@
-/** How many messages were handed over in each of consecutive slices of time. */
+/** The number of messages that were sent in consecutive time slices. */
 export type Pace = {
   from: Date
-  /** When the last of them was: the last slice is not over then. */
+  /** The time of the last message, which is within the last slice. */
   until: Date
-  /** Of one slice. */
+  /** The length of a slice. */
   seconds: number
   counts: number[]
 }
 
-/** Each divides the next, so that slices can be put together. */
+/** Each length divides the next, so that slices can be merged. */
 const widths = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14_400, 86_400] as const
 const LAST_WIDTH = 86_400
 
-/** The narrowest slices of which at most so many cover the time. */
+/** The shortest length with which at most `most` slices cover the time. */
 export const sliceSeconds = (seconds: number, most: number): number =>
   widths.find(width => seconds / width <= most) ?? LAST_WIDTH
 
-/** The same in at most so many slices, which begin at a multiple of their width since `from`. */
+/** Merges the slices into at most `most` slices. */
 export function mergeSlices({ from, until, seconds, counts }: Pace, most: number): Pace {
   const width = Math.max(seconds, sliceSeconds(counts.length * seconds, most))
   const merged = new Array<number>(Math.ceil((counts.length * seconds) / width)).fill(0)

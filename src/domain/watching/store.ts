@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import type { DispatchStatus } from '../dispatches/dispatch.ts'
-import type { MessageHome } from '../messages/messages.ts'
+import type { MessagesOfDispatch } from '../messages/messages.ts'
 import { liveSessions } from '../people/sessions.ts'
 import type { DispatchFilter, LiveDispatch, Place, Share, WatchedDispatch } from './watched.ts'
 
@@ -11,7 +11,7 @@ const columns = (sql: Sql) => sql`
   d.price_estimate, d.created_at, d.start_at,
   d.started_at, d.completed_at, d.ended_at, counts.*`
 
-/** From the counters of blocks, not from the messages. */
+/** Reads the counters of the blocks and no messages. */
 const withCounts = (sql: Sql) => sql`
   cross join lateral (
     select coalesce(sum(created_messages), 0)::bigint as waiting, coalesce(sum(sent_messages), 0)::bigint as sent,
@@ -36,8 +36,8 @@ function fits(sql: Sql, { status, channelType, search, createdFrom, createdBefor
 }
 
 /**
- * A page over the companies of the scope, newest first. Each company gives at most a page of its own, read backwards
- * from its index, so that thousands of older dispatches are not read.
+ * A page of the dispatches of all companies in the scope, the newest first. The statement reads at most one page of each
+ * company from its index, so it does not read thousands of older dispatches.
  */
 export function selectWatched(sql: Sql, scope: CompanyScope, filter: DispatchFilter, place: Place, limit: number) {
   const isUpwards = place !== undefined && 'newerThan' in place
@@ -80,14 +80,14 @@ export function selectOneWatched(sql: Sql, scope: CompanyScope, dispatchId: numb
     where i.dispatch_id = ${dispatchId} and ${isInScope(sql, scope)}`
 }
 
-/** Which of these dispatches the scope has. */
+/** The dispatches among these that are in the scope. */
 export function selectOwned(sql: Sql, scope: CompanyScope, dispatchIds: number[]) {
   return sql<{ dispatchId: number }[]>`
     select i.dispatch_id from dispatch_ids i join companies c using (company_id)
     where i.dispatch_id = any(${dispatchIds}::bigint[]) and ${isInScope(sql, scope)}`
 }
 
-/** The dispatches as they are now, and which of the sessions still hold: one statement for all viewers. */
+/** The current state of the dispatches, and the sign-in sessions that are still valid, for all viewers in one statement. */
 export function selectLive(sql: Sql, dispatchIds: number[], sessionHashes: string[], now: Date) {
   return sql<{ dispatches: LiveDispatch[]; sessions: string[] }[]>`
     select
@@ -105,8 +105,8 @@ export const limitTime = (sql: Sql, timeoutMs: number) =>
 export type Slices = { from: Date; seconds: number; most: number }
 type Counted = Share & { isSlice: boolean; slice: number | null; lastAt: Date | null }
 
-/** Reads every message of the dispatch once, and no other: what became of them, and when they were handed over. */
-export function selectShares(sql: Sql, home: MessageHome, { from, seconds, most }: Slices) {
+/** Reads every message of the dispatch once, and counts by status and by time of sending. */
+export function selectShares(sql: Sql, dispatch: MessagesOfDispatch, { from, seconds, most }: Slices) {
   return sql<Counted[]>`
     select brand_id, status, error_code, was_sent,
       count(*) as messages, sum(price) as price, coalesce(sum(final_price), 0) as final_price,
@@ -117,8 +117,8 @@ export function selectShares(sql: Sql, home: MessageHome, { from, seconds, most 
           floor(least(greatest(extract(epoch from sent_at - ${from}::timestamptz) / ${seconds}::int, 0), ${most}::int))::int
         end as slice
       from messages
-      where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
-        and message_uuid between ${home.firstUuid} and ${home.lastUuid}
+      where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
+        and message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
     ) m
     group by grouping sets ((brand_id, status, error_code, was_sent), (slice))`
 }

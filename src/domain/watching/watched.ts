@@ -3,20 +3,20 @@ import type { Money } from '../../base/money.ts'
 import type { DispatchStatus } from '../dispatches/dispatch.ts'
 import type { MessageStatus } from '../messages/message.ts'
 
-/** How many messages of a dispatch are where. `unsent` is the part of `failed` that no operator has taken. */
+/** The messages of a dispatch by status. `unsent` counts the failed messages that no operator accepted. */
 export type Counts = { waiting: number; sent: number; delivered: number; failed: number; unsent: number }
 
-/** What changes while a dispatch runs. */
+/** The fields that change while a dispatch runs. */
 export type LiveDispatch = Counts & { dispatchId: number; status: DispatchStatus }
 
-/** A dispatch as the list shows it. */
+/** A dispatch in the list of the cabinet. */
 export type WatchedDispatch = LiveDispatch & {
   companyId: number
   companyName: string
   currency: string
   name: string
   channelType: ClientChannel
-  /** Of each step of a cascade. */
+  /** The channels of the steps of a cascade. */
   cascadeChannels: ClientChannel[] | null
   priceEstimate: Money
   createdAt: Date
@@ -35,10 +35,10 @@ export type DispatchFilter = {
   createdBefore?: Date | undefined
 }
 
-/** Lists go on behind, or before, a dispatch that was shown: a deep page costs as much as the first. */
+/** A page begins after or before a dispatch of the last page, so a deep page costs as much as the first page. */
 export type Place = { olderThan: number } | { newerThan: number } | undefined
 
-/** Messages of a dispatch that share operator, status and reason. */
+/** The messages of a dispatch with the same operator, status and error code. */
 export type Share = {
   brandId: number
   status: MessageStatus

@@ -2,16 +2,16 @@ import { AppError, notFound } from '../../base/errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import type { DispatchStatus } from '../dispatches/dispatch.ts'
-import type { MessageHome } from '../messages/messages.ts'
+import type { MessagesOfDispatch } from '../messages/messages.ts'
 import { mergeSlices, type Pace, sliceSeconds } from './pace.ts'
 import * as store from './store.ts'
 import type { DispatchFilter, LiveDispatch, Place, Share, WatchedDispatch } from './watched.ts'
 
-/** Dispatches as the cabinet shows them: over one company or all that somebody looks after. */
+/** Dispatches for the cabinet: of one company, of all companies of a partner, or of all companies. */
 
 export type DispatchPage = { items: WatchedDispatch[]; hasNewer: boolean; hasOlder: boolean }
 
-/** A page, newest first. */
+/** Returns one page. The newest dispatch is first. */
 export async function listWatched(
   sql: Sql,
   scope: CompanyScope,
@@ -26,7 +26,7 @@ export async function listWatched(
   return { items: found.slice(0, perPage), hasNewer: place !== undefined, hasOlder: hasMore }
 }
 
-/** How many dispatches there are of each status. Not for staff: over all companies it would read every dispatch. */
+/** The number of dispatches by status. Null for staff, because counting all companies would read every dispatch. */
 export async function countWatched(
   sql: Sql,
   scope: CompanyScope,
@@ -36,7 +36,7 @@ export async function countWatched(
   return Object.fromEntries(counts.map(({ status, dispatches }) => [status, dispatches]))
 }
 
-/** A dispatch of the scope. Any other is as unknown as one that does not exist. */
+/** A dispatch of the scope. A dispatch outside the scope is reported as not found. */
 export async function requireWatched(sql: Sql, scope: CompanyScope, dispatchId: number): Promise<WatchedDispatch> {
   const [dispatch] = await store.selectOneWatched(sql, scope, dispatchId)
   if (!dispatch) throw notFound('Dispatch')
@@ -50,7 +50,7 @@ export async function requireAllWatched(sql: Sql, scope: CompanyScope, dispatchI
 
 export type LiveState = { dispatches: LiveDispatch[]; sessions: Set<string> }
 
-/** What all viewers of a process want to know, by one statement. */
+/** Reads the dispatches of all viewers of a process with one statement. */
 export async function liveState(
   sql: Sql,
   dispatchIds: number[],
@@ -58,7 +58,7 @@ export async function liveState(
   now: Date,
 ): Promise<LiveState> {
   const [row] = await store.selectLive(sql, dispatchIds, sessionHashes, now)
-  return { dispatches: row!.dispatches, sessions: new Set(row!.sessions) }
+  return { dispatches: row?.dispatches ?? [], sessions: new Set(row?.sessions) }
 }
 
 const SHARES_TIMEOUT_MS = 20_000
@@ -67,16 +67,16 @@ const KEPT_MS = 5000
 
 export type Breakdown = { countedAt: Date; shares: Share[]; pace: Pace | null }
 
-type Counted = MessageHome & { startedAt: Date | null }
+type Counted = MessagesOfDispatch & { startedAt: Date | null }
 
-/** So many slices are counted, and so few are shown: the last receipt may come a day after the last message. */
+/** The database counts up to this many slices, and the page shows fewer: the last message may be sent a day later. */
 const MOST_SLICES = 10_000
 const SHOWN_SLICES = 60
 
 /**
- * Counts the messages of a dispatch by operator, status and reason. This reads every message of the dispatch, so it is
- * asked when a page is opened and on request, not every second. Viewers who ask within seconds share one answer, a
- * process counts two dispatches at a time, and a count that takes too long ends.
+ * Counts the messages of a dispatch by operator, status and error code. This reads every message of the dispatch, so the page
+ * requests it when it opens and not every second. Viewers share a count for some seconds. A process counts at most two
+ * dispatches at a time, and cancels a count that takes too long.
  */
 export class Breakdowns {
   readonly #sql: Pool
@@ -89,31 +89,31 @@ export class Breakdowns {
     this.#clock = clock
   }
 
-  of(home: Counted): Promise<Breakdown> {
-    const known = this.#known.get(home.dispatchId)
+  of(dispatch: Counted): Promise<Breakdown> {
+    const known = this.#known.get(dispatch.dispatchId)
     if (known) return known
     if (this.#running >= MOST_AT_ONCE)
       throw new AppError('not_ready', 'Other dispatches are being counted: try again in a moment', {
         retryAfterSeconds: 2,
       })
-    const counted = this.#count(home)
-    this.#known.set(home.dispatchId, counted)
+    const counted = this.#count(dispatch)
+    this.#known.set(dispatch.dispatchId, counted)
     return counted
   }
 
-  async #count(home: Counted): Promise<Breakdown> {
+  async #count(dispatch: Counted): Promise<Breakdown> {
     this.#running += 1
     try {
-      const slices = slicesOf(home, this.#clock())
+      const slices = slicesOf(dispatch, this.#clock())
       const rows = await this.#sql.begin(async tx => {
         await store.limitTime(tx, SHARES_TIMEOUT_MS)
-        return store.selectShares(tx, home, slices)
+        return store.selectShares(tx, dispatch, slices)
       })
-      setTimeout(() => this.#known.delete(home.dispatchId), KEPT_MS).unref()
+      setTimeout(() => this.#known.delete(dispatch.dispatchId), KEPT_MS).unref()
       const shares = rows.filter(({ isSlice }) => !isSlice)
       return { countedAt: this.#clock(), shares, pace: paceOf(rows, slices) }
     } catch (error) {
-      this.#known.delete(home.dispatchId)
+      this.#known.delete(dispatch.dispatchId)
       throw error
     } finally {
       this.#running -= 1
@@ -127,7 +127,7 @@ function slicesOf({ startedAt }: Counted, now: Date): store.Slices {
   return { from, seconds, most: MOST_SLICES }
 }
 
-/** From the first message that was handed over to the last; null when there is none. */
+/** The pace from the first sent message to the last. Null if no message was sent. */
 function paceOf(rows: SliceRow[], { from, seconds }: store.Slices): Pace | null {
   const sent = rows.flatMap(({ slice, messages, lastAt }) => (slice === null ? [] : [{ slice, messages, lastAt }]))
   if (sent.length === 0) return null
@@ -136,7 +136,7 @@ function paceOf(rows: SliceRow[], { from, seconds }: store.Slices): Pace | null 
   const counts = new Array<number>(last.slice - first + 1).fill(0)
   for (const { slice, messages } of sent) counts[slice - first] = messages
   const beginning = new Date(from.getTime() + first * seconds * 1000)
-  return mergeSlices({ from: beginning, until: last.lastAt!, seconds, counts }, SHOWN_SLICES)
+  return mergeSlices({ from: beginning, until: last.lastAt ?? beginning, seconds, counts }, SHOWN_SLICES)
 }
 
 type SliceRow = { slice: number | null; messages: number; lastAt: Date | null }
