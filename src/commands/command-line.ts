@@ -54,7 +54,7 @@ function readCall(command: Command, words: string[], readEnv: () => NodeJS.Proce
   const switches: Call['switches'] = {}
   for (const [name, value] of Object.entries(values)) {
     if (typeof value === 'string') options[name] = value
-    else if (Array.isArray(value)) lists[name] = value as string[]
+    else if (Array.isArray(value)) lists[name] = value.map(String)
     else switches[name] = value === true
   }
   const config = loadConfig(readEnv())
@@ -94,7 +94,10 @@ function parseWords(command: Command, words: string[]) {
   }
 }
 
-const firstSentence = (message: string) => `${message.split(/\. |\n/)[0]!.replace(/\.$/, '')}.`
+function firstSentence(message: string): string {
+  const [first = message] = message.split(/\. |\n/)
+  return `${first.replace(/\.$/, '')}.`
+}
 
 function refuseMissing(command: Command, values: Record<string, unknown>, positionals: string[]) {
   const options = Object.entries(command.options ?? {})
@@ -107,7 +110,7 @@ function refuseMissing(command: Command, values: Record<string, unknown>, positi
   if (missing) throw new UsageError(missingInWords(command, missing[0], positionals[wanted]))
   if (positionals.length < wanted)
     throw new UsageError(
-      `${command.arguments![positionals.length]!.name} is missing: \`tidings ${command.name} --help\` tells more.`,
+      `${command.arguments?.[positionals.length]?.name} is missing: \`tidings ${command.name} --help\` tells more.`,
     )
   if (positionals.length > wanted)
     throw new UsageError(`"${positionals[wanted]}" is one word too many for \`tidings ${command.name}\`.`)

@@ -140,7 +140,7 @@ export function drainOne(call: Call) {
     'gateway.drain_started',
     () => drain(Number(hours), new Date()),
     ({ name, drainUntil }) =>
-      `Gateway ${printable(name)} takes nothing new, and has until ${drainUntil!.toISOString()} to report what it has.`,
+      `Gateway ${printable(name)} takes nothing new, and has until ${drainUntil?.toISOString()} to report what it has.`,
   )
 }
 
@@ -322,4 +322,4 @@ function inWords(gateway: Gateway, { state, outstanding }: Omit<Listed, 'gateway
 const drainInWords = (gateway: Gateway, outstanding: number) =>
   isDrained(gateway, outstanding, new Date())
     ? 'drained'
-    : `draining until ${gateway.drainUntil!.toISOString()}, about ${outstanding} receipts outstanding`
+    : `draining until ${gateway.drainUntil?.toISOString()}, about ${outstanding} receipts outstanding`

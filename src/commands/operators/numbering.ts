@@ -5,18 +5,18 @@ import { type Call, withDatabase } from '../command.ts'
 import { withFile, writeNewFile } from '../file.ts'
 import { recorded } from '../recorded.ts'
 
-export const importRanges = ({ config, arguments: [file], switches, print, progress }: Call) =>
-  withFile(file!, source =>
+export const importRanges = ({ config, arguments: [file = ''], switches, print, progress }: Call) =>
+  withFile(file, source =>
     withDatabase(config, async ({ sql }) => {
       const options = { replace: switches.replace ?? false }
       const done = await recorded(sql, async (tx, record) => {
         const { ranges, codes, ...rest } = await importRegister(
           tx,
           source,
-          { ...options, name: basename(file!) },
+          { ...options, name: basename(file) },
           lines => progress(`${lines} ranges read`),
         )
-        const subject = { kind: 'numbering', id: 'register', name: basename(file!) }
+        const subject = { kind: 'numbering', id: 'register', name: basename(file) }
         await record({ what: 'numbering.imported', subject, after: { ranges, areas: codes, ...options } })
         return { ranges, codes, ...rest }
       })
@@ -25,15 +25,15 @@ export const importRanges = ({ config, arguments: [file], switches, print, progr
     }),
   )
 
-export const importPortedNumbers = ({ config, arguments: [file], switches, print, progress }: Call) =>
-  withFile(file!, source =>
+export const importPortedNumbers = ({ config, arguments: [file = ''], switches, print, progress }: Call) =>
+  withFile(file, source =>
     withDatabase(config, async ({ sql }) => {
       const options = { replace: switches.replace ?? false }
       const done = await recorded(sql, async (tx, record) => {
-        const read = await importPorted(tx, source, { ...options, name: basename(file!) }, lines =>
+        const read = await importPorted(tx, source, { ...options, name: basename(file) }, lines =>
           progress(`${lines} numbers read`),
         )
-        const subject = { kind: 'numbering', id: 'ported', name: basename(file!) }
+        const subject = { kind: 'numbering', id: 'ported', name: basename(file) }
         await record({ what: 'ported_numbers.imported', subject, after: { ...read, ...options } })
         return read
       })
@@ -45,8 +45,8 @@ export const importPortedNumbers = ({ config, arguments: [file], switches, print
 export const exportRanges = (call: Call) => exportFile(call, 'register')
 export const exportPortedNumbers = (call: Call) => exportFile(call, 'ported')
 
-const exportFile = ({ config, arguments: [file], print }: Call, kind: 'register' | 'ported') =>
-  writeNewFile(file!, write =>
+const exportFile = ({ config, arguments: [file = ''], print }: Call, kind: 'register' | 'ported') =>
+  writeNewFile(file, write =>
     withDatabase(config, async ({ sql }) => {
       const { version, pieces } = await exportNumbering(sql, kind)
       await write(pieces)

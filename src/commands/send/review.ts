@@ -74,16 +74,18 @@ const recipientsOf = (rows: RecipientRow[]) => rows.map(({ recipient }) => recip
 
 function exampleOf({ order }: Job, rows: RecipientRow[], answers: RecipientResult[]): Review['example'] {
   const place = answers.findIndex(({ errorCode }) => errorCode === null)
-  if (place < 0) return undefined
-  const text = compileTemplate(order.text).render(rows[place]!.recipient.substitutions, Number.POSITIVE_INFINITY)
-  return text === undefined ? undefined : { destination: answers[place]!.destination, text }
+  const [row, answer] = [rows[place], answers[place]]
+  if (!row || !answer) return undefined
+  const text = compileTemplate(order.text).render(row.recipient.substitutions, Number.POSITIVE_INFINITY)
+  return text === undefined ? undefined : { destination: answer.destination, text }
 }
 
 async function keepRejected(review: Review, file: RejectedFile, rows: RecipientRow[], answers: RecipientResult[]) {
   for (const [place, { errorCode }] of answers.entries()) {
-    if (errorCode === null) continue
+    const row = rows[place]
+    if (errorCode === null || !row) continue
     review.rejected.set(errorCode, (review.rejected.get(errorCode) ?? 0) + 1)
-    await file.add(rows[place]!.fields, errorCode, reasonOf(errorCode))
+    await file.add(row.fields, errorCode, reasonOf(errorCode))
   }
 }
 
@@ -117,16 +119,18 @@ export function reviewInWords({ file, order }: Job, review: Review): string {
       '',
       `${countOf(count)} x ${code} ${reasonOf(code)}`,
     ]),
-    ...(review.rejectedPath ? ([['', `their rows are in ${review.rejectedPath}`]] as [string, string][]) : []),
+    ...lineIf(review.rejectedPath, path => ['', `their rows are in ${path}`]),
     ['Duplicates', duplicatesInWords(file.duplicates.count, order.isUnique)],
     ['Price', `at most ${shownAmount(price, currency)}`],
     ['Balance', balanceInWords(account)],
-    ...(review.example
-      ? ([['First text', `to ${review.example.destination}: ${review.example.text}`]] as [string, string][])
-      : []),
+    ...lineIf(review.example, ({ destination, text }) => ['First text', `to ${destination}: ${text}`]),
   ]
   return lines.map(([name, text]) => `${name.padEnd(12)}${printable(text)}`.trimEnd()).join('\n')
 }
+
+/** The line of a value, or no line without it. */
+const lineIf = <T>(value: T | undefined, lineOf: (value: T) => [string, string]): [string, string][] =>
+  value === undefined ? [] : [lineOf(value)]
 
 function duplicatesInWords(count: number, isUnique: boolean): string {
   if (count === 0) return 'none'

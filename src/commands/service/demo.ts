@@ -115,13 +115,16 @@ async function makeRows(sql: Transaction, password: string, now: Date) {
     companyIds.push(companyId)
     for (const brand of brands) await makeSender(sql, companyId, { senderName, brand, channelType: 'SMS' }, feeOf, now)
   }
+  const [first, , third] = companyIds
+  const [firstCompany] = companies
+  if (first === undefined || third === undefined || !firstCompany) throw new Error('The demo needs three companies')
   for (const channelType of ['VIBER', 'WHATSAPP'] as const) {
-    const named = { senderName: companies[0]!.senderName, brand: 'MTS' as const, channelType }
-    await makeSender(sql, companyIds[0]!, named, feeOf, now)
+    const named = { senderName: firstCompany.senderName, brand: 'MTS' as const, channelType }
+    await makeSender(sql, first, named, feeOf, now)
   }
-  await requestReviews(sql, { templateOf: companyIds[0]!, senderOf: companyIds[2]! }, now)
-  await setSwitches(sql, companyIds[0]!, { inbound: true })
-  const { key } = await createKey(sql, companyIds[0]!, 'MESSAGE')
+  await requestReviews(sql, { templateOf: first, senderOf: third }, now)
+  await setSwitches(sql, first, { inbound: true })
+  const { key } = await createKey(sql, first, 'MESSAGE')
   return { hasStaff, key }
 }
 

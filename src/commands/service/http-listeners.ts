@@ -27,12 +27,12 @@ export async function openListeners(
   const servers: Server[] = [app.server]
   const answers = watchAnswers(app.server)
   try {
-    await app.listen({ port, host: first! })
+    await app.listen({ port, host: first ?? host })
     for (const address of others) servers.push(...(await listenAt(app.server, port, address)))
     for (const server of servers.slice(1)) app.connectionLimit?.guard(server)
   } catch (error) {
     await closeAll(app, servers, answers, 0)
-    throw new UsageError(reasonOf(error as NodeJS.ErrnoException, port, host))
+    throw new UsageError(reasonOf(error, port, host))
   }
   servers.forEach(answers.guard)
   return { close: graceMs => closeAll(app, servers, answers, graceMs) }
@@ -92,7 +92,7 @@ async function listenAt(main: Server, port: number, address: string): Promise<Se
     await once(server.listen(port, address), 'listening')
     return [server]
   } catch (error) {
-    if (['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code!)) return []
+    if (['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(error))) return []
     throw error
   }
 }
@@ -120,11 +120,14 @@ export async function freePort(host: string): Promise<number> {
   return port
 }
 
-function reasonOf(error: NodeJS.ErrnoException, port: number, host: string): string {
-  if (error.code === 'EADDRINUSE')
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
+
+function reasonOf(error: unknown, port: number, host: string): string {
+  if (codeOf(error) === 'EADDRINUSE')
     return `Port ${port} is in use: stop the program that uses it, or set PORT to another one.`
-  if (error.code === 'EACCES') return `Port ${port} needs more rights than this user has: set PORT to one above 1023.`
-  return `Cannot listen on ${host}: ${error.message}. Check HOST.`
+  if (codeOf(error) === 'EACCES')
+    return `Port ${port} needs more rights than this user has: set PORT to one above 1023.`
+  return `Cannot listen on ${host}: ${error instanceof Error ? error.message : error}. Check HOST.`
 }
 
 /** The address of the service for a person on this machine. */

@@ -45,7 +45,10 @@ export function registerCabinetPages(app: FastifyInstance, folder = builtCabinet
   })
 }
 
-const pathOf = ({ url }: FastifyRequest) => url.split('?', 1)[0]!
+function pathOf({ url }: FastifyRequest): string {
+  const [path = ''] = url.split('?', 1)
+  return path
+}
 
 const isOfApi = (path: string) => path === 'api' || path.startsWith('api/')
 
@@ -136,7 +139,7 @@ class BuiltFiles {
     try {
       return (await this.read('index.html')).toString()
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      if (!isMissing(error)) throw error
       throw new AppError('not_ready', 'The cabinet is not built: run `npm run build:web`', { retryAfterSeconds: 60 })
     }
   }
@@ -147,7 +150,9 @@ async function namesIn(folder: URL): Promise<Set<string>> {
     const entries = await readdir(folder, { recursive: true })
     return new Set(entries.map(name => name.replaceAll('\\', '/')))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (!isMissing(error)) throw error
     return new Set()
   }
 }
+
+const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'

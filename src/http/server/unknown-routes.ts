@@ -23,7 +23,8 @@ export function refuseUnknownRoutes(app: FastifyInstance) {
   })
 
   function methodsOf(url: string): string[] {
-    const path = withoutSlashAtEnd(url.split('?', 1)[0]!)
+    const [whole = ''] = url.split('?', 1)
+    const path = withoutSlashAtEnd(whole)
     const fitting = [...methodsByPattern].filter(([pattern]) => fits(path, pattern))
     return [...new Set(fitting.flatMap(([, methods]) => [...methods]))].sort()
   }

@@ -317,11 +317,12 @@ function operatorsOf(shares: Share[]): OfOperator[] {
 function reasonsOf(shares: Share[]) {
   const failed = shares.filter(({ status }) => status === 'FAILED')
   const byCode = Map.groupBy(failed, ({ errorCode, wasSent }) => `${errorCode} ${wasSent}`)
-  const reasons = [...byCode.values()].map(same => ({
-    errorCode: same[0]!.errorCode,
-    wasSent: same[0]!.wasSent,
-    messages: same.reduce((sum, { messages }) => sum + messages, 0),
-  }))
+  const reasons = [...byCode.values()].flatMap(same => {
+    const [first] = same
+    if (!first) return []
+    const messages = same.reduce((sum, { messages }) => sum + messages, 0)
+    return { errorCode: first.errorCode, wasSent: first.wasSent, messages }
+  })
   return reasons.sort((a, b) => b.messages - a.messages)
 }
 

@@ -286,18 +286,20 @@ function speedsOf({ partsPerSecond }: Company, gateways: Gateway[]): OfferAnswer
 /** Null if a gateway has no limit, or if there is no gateway. */
 function sumOfRates(gateways: Gateway[]): number | null {
   const rates = gateways.map(({ partsPerSecond }) => partsPerSecond)
-  return rates.length === 0 || rates.includes(null) ? null : rates.reduce((sum: number, rate) => sum + rate!, 0)
+  const known = rates.filter(rate => rate !== null)
+  return rates.length === 0 || known.length < rates.length ? null : known.reduce((sum, rate) => sum + rate, 0)
 }
 
 /** Leaves out names that were finally refused. */
 function namesOf(senders: Sender[], prices: PriceBook): OfferedName[] {
   const offered = senders.filter(({ status }) => status !== 'DENIED' && status !== 'CLOSED')
   const byName = Map.groupBy(offered, ({ channelType, senderName }) => `${channelType} ${senderName}`)
-  return [...byName.values()].map(registrations => ({
-    channelType: registrations[0]!.channelType,
-    senderName: registrations[0]!.senderName,
-    registrations: registrations.map(sender => presentRegistration(sender, prices)),
-  }))
+  return [...byName.values()].flatMap(registrations => {
+    const [first] = registrations
+    if (!first) return []
+    const { channelType, senderName } = first
+    return { channelType, senderName, registrations: registrations.map(sender => presentRegistration(sender, prices)) }
+  })
 }
 
 const presentRegistration = (sender: Sender, prices: PriceBook): Registration => ({

@@ -115,14 +115,15 @@ export function reportWordsOf(language: Language) {
     en: { ...english, ...englishSources },
     ru: { ...russian, ...russianSources },
   }[language]
+  const nameOf = (key: string) => names[key] ?? key
   return {
     ...words,
     statusOf: (status: MessageStatus, wasSent: boolean) =>
       words.statuses[status === 'FAILED' && !wasSent ? 'UNSENT' : status],
-    channelOf: (channelType: ChannelType) => names[`channel.${channelType}`]!,
-    operatorOf: (brandId: number) => names[`operator.${brandOf(brandId) ?? 'OTHER'}`]!,
-    reasonOf: (errorCode: number) => names[`reason.${errorCode}`] ?? names['reason.other']!,
-    sourceOf: (source: Source | null) => names[`blacklist.source.${source ?? 'unknown'}`]!,
+    channelOf: (channelType: ChannelType) => nameOf(`channel.${channelType}`),
+    operatorOf: (brandId: number) => nameOf(`operator.${brandOf(brandId) ?? 'OTHER'}`),
+    reasonOf: (errorCode: number) => names[`reason.${errorCode}`] ?? nameOf('reason.other'),
+    sourceOf: (source: Source | null) => nameOf(`blacklist.source.${source ?? 'unknown'}`),
   }
 }
 
