@@ -103,7 +103,14 @@ async function deliver({ sql, companyId }: Stage, ports: number[], hanging?: num
 async function enqueue(sql: Stage['sql'], companyId: number, port: number, count: number) {
   const url = `http://127.0.0.1:${port}/callbacks`
   for (let i = 0; i < count; i += BATCH) {
-    await sql.begin(tx => enqueueCallbacks(tx, companyId, [{ url, events: inventEvents(BATCH) }], new Date()))
+    await sql.begin(tx =>
+      enqueueCallbacks(
+        tx,
+        companyId,
+        inventEvents(BATCH).map(event => ({ url, event })),
+        new Date(),
+      ),
+    )
   }
 }
 

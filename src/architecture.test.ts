@@ -25,6 +25,7 @@ const slices = [
   'numbering',
   'review',
   'senders',
+  'routing',
   'verifiers',
   'widgets',
   'templates',

@@ -56,7 +56,7 @@ async function signedIn(companyId: number, path: string) {
 
 async function aCallback(companyId: number, url = hook) {
   const event = { event: 'delivered' as const, messageUuid: uuid7(clock()), destination: '79160000001', at: clock() }
-  await cabinet.sql.begin(tx => enqueueCallbacks(tx, companyId, [{ url, events: [event] }], clock()))
+  await cabinet.sql.begin(tx => enqueueCallbacks(tx, companyId, [{ url, event }], clock()))
 }
 
 describe.skipIf(!hasBrowser)('developers', () => {

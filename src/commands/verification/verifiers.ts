@@ -1,7 +1,7 @@
 import { AppError, UsageError } from '../../base/errors.ts'
 import type { Pool } from '../../db/sql.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
-import { needsNoRegistration, whyUnusable } from '../../domain/dispatches/acceptance/routing.ts'
+import { needsNoRegistration, whyUnusable } from '../../domain/routing/routing.ts'
 import { sendersCalled } from '../../domain/senders/senders.ts'
 import { fieldsOf, subjectOf } from '../../domain/verification/changes.ts'
 import {

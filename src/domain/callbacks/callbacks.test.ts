@@ -37,7 +37,10 @@ const anEvent = (messageUuid = uuid7(new Date())): StatusEvent => ({
 })
 
 const enqueue = (companyId: number, batches: { url: string; events: StatusEvent[] }[], now = new Date()) =>
-  db.sql.begin(sql => enqueueCallbacks(sql, companyId, batches, now))
+  db.sql.begin(sql => {
+    const events = batches.flatMap(batch => batch.events.map(event => ({ url: batch.url, event })))
+    return enqueueCallbacks(sql, companyId, events, now)
+  })
 
 let partner: TestPartner
 let companyId: number
@@ -144,7 +147,7 @@ describe('enqueueing', () => {
 
   test('a rolled back status leaves no callback; no events, no row', async () => {
     const failing = db.sql.begin(async sql => {
-      await enqueueCallbacks(sql, companyId, [{ url, events: [anEvent()] }], new Date())
+      await enqueueCallbacks(sql, companyId, [{ url, event: anEvent() }], new Date())
       throw new Error('the status was not written')
     })
     await expect(failing).rejects.toThrow('the status was not written')

@@ -21,57 +21,53 @@ export type { MessagingEvent } from './messaging-event.ts'
 const KEPT_MS = 30 * 24 * 3_600_000
 const SWEEP_SIZE = 1000
 
-/** Events for one exact address. */
-type EventsForUrl<Event> = { url: string; events: Event[] }
+export type EventForUrl<Event> = { url: string; event: Event }
 
-/** Writes what the partner API tells, one row per address and batch, in the transaction of the status. */
+/** Stores events of the partner API in the transaction of the status change. */
 export function enqueueCallbacks(
   sql: Transaction,
   companyId: number,
-  batches: EventsForUrl<StatusEvent>[],
+  events: EventForUrl<StatusEvent>[],
   now: Date,
 ): Promise<void> {
-  return enqueue(sql, companyId, 'partner', batches, now)
+  return enqueue(sql, companyId, 'partner', events, now)
 }
 
-/** The same for the messaging API. Each message's events go out in the order given. */
+/** Stores events of the messaging API. The events of each message are sent in the given order. */
 export function enqueueMessagingCallbacks(
   sql: Transaction,
   companyId: number,
-  batches: EventsForUrl<MessagingEvent>[],
+  events: EventForUrl<MessagingEvent>[],
   now: Date,
 ): Promise<void> {
-  const stored = batches.map(({ url, events }) => ({ url, events: events.map(storedEvent) }))
+  const stored = events.map(({ url, event }) => ({ url, event: storedEvent(event) }))
   return enqueue(sql, companyId, 'messaging', stored, now)
 }
 
+/** Stores one or more batches for each address. */
 async function enqueue(
   sql: Transaction,
   companyId: number,
   api: CallbackApi,
-  batches: EventsForUrl<unknown>[],
+  given: EventForUrl<unknown>[],
   now: Date,
 ): Promise<void> {
-  const rows = [...eventsByUrl(batches)].flatMap(([url, events]) => chunksOf(events).map(chunk => rowOf(url, chunk)))
+  const byUrl = Map.groupBy(given, ({ url }) => url)
+  const rows = [...byUrl].flatMap(([url, ofUrl]) => chunksOf(ofUrl).map(chunk => rowOf(url, chunk)))
   if (rows.length === 0) return
   await store.insertCallbacks(sql, companyId, api, rows, now, new Date(now.getTime() + LIFETIME_MS))
 }
 
-function eventsByUrl(batches: EventsForUrl<unknown>[]): Map<string, unknown[]> {
-  const byUrl = Map.groupBy(batches, batch => batch.url)
-  return new Map([...byUrl].map(([url, same]) => [url, same.flatMap(batch => batch.events)]))
-}
-
-function chunksOf(events: unknown[]): unknown[][] {
+function chunksOf(events: EventForUrl<unknown>[]): EventForUrl<unknown>[][] {
   const chunks = []
   for (let i = 0; i < events.length; i += MOST_EVENTS) chunks.push(events.slice(i, i + MOST_EVENTS))
   return chunks
 }
 
-const rowOf = (url: string, events: unknown[]): store.NewCallback => ({
+const rowOf = (url: string, events: EventForUrl<unknown>[]): store.NewCallback => ({
   receiver: receiverOf(url),
   url,
-  events: JSON.stringify(events),
+  events: JSON.stringify(events.map(({ event }) => event)),
   eventCount: events.length,
 })
 

@@ -138,7 +138,7 @@ async function tell(
   now: Date,
 ) {
   const event = { kind: 'inbound' as const, messageUuid: uuid, channelType, item, at: receivedAt }
-  await enqueueMessagingCallbacks(sql, companyId, [{ url, events: [event] }], now)
+  await enqueueMessagingCallbacks(sql, companyId, [{ url, event }], now)
 }
 
 // Trying it -----------------------------------------------------------------------------------------------------------

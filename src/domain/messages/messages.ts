@@ -138,6 +138,9 @@ export type StatusChange = ChangedMessage & {
   sentAt: Date | null
 }
 
+/** Whether a message was sent and reached its final status in one change. Clients learn of both, first of the sending. */
+export const skippedSent = ({ from, to, sent }: StatusChange) => from === 'CREATED' && to !== 'SENT' && sent
+
 /** Updates statuses, each message at most once. Returns the changes that really happened. */
 export async function updateStatuses(
   sql: Sql,

@@ -3,7 +3,7 @@ import type { Pool, Transaction } from '../../db/sql.ts'
 import { advanceCascades, endCascades } from '../cascade-steps/cascade-steps.ts'
 import { laneTimes } from '../dispatches/acceptance/schedule.ts'
 import { LIFETIME_MS } from '../messages/message.ts'
-import type { StatusChange } from '../messages/messages.ts'
+import { type StatusChange, skippedSent } from '../messages/messages.ts'
 import { updateReads } from '../messages/reads.ts'
 import type { StatusReport } from '../receipts/status-report.ts'
 import { type Telling, tell } from '../singles/telling.ts'
@@ -48,15 +48,14 @@ async function withMessages(sql: Transaction, companyId: number, changes: Status
   })
 }
 
-/** A message that went straight to its final status was also sent. The price is known when the message is final. */
+/** The price is known when the message is final. */
 function tellingsOf({ change, message: of }: Followed, { currency }: Context): Telling[] {
-  const wasSentToo = change.from === 'CREATED' && change.sent
   const sent = { kind: 'status' as const, status: 'sent' as const, at: of.sentAt ?? change.at }
   if (change.to === 'SENT') return [{ of, what: sent }]
   const status = change.to === 'DELIVERED' ? 'delivered' : of.sentAt ? 'undelivered' : 'unsent'
   const price = { kind: 'price' as const, parts: of.parts, price: of.finalPrice ?? 0n, currency, at: change.at }
   return [
-    ...(wasSentToo ? [{ of, what: sent }] : []),
+    ...(skippedSent(change) ? [{ of, what: sent }] : []),
     { of, what: { kind: 'status', status, errorCode: change.errorCode, at: change.at } },
     { of, what: price },
   ]

@@ -39,8 +39,8 @@ const aChange = (given: Partial<StatusChange> = {}): StatusChange => ({
 })
 
 function eventsOf(change: StatusChange, dispatch = aDispatch()) {
-  const batches = partnerCallbacks([change], new Map([[dispatch.dispatchId, dispatch]]))
-  return batches.flatMap(({ events }) => events.map(({ event, at }) => [event, at]))
+  const events = partnerCallbacks([change], new Map([[dispatch.dispatchId, dispatch]]))
+  return events.map(({ event }) => [event.event, event.at])
 }
 
 test('a message that goes straight to its final status gives both events, first the sending', () => {

@@ -1,28 +1,23 @@
-import type { StatusEvent } from '../callbacks/callbacks.ts'
-import type { StatusChange } from '../messages/messages.ts'
+import type { EventForUrl, StatusEvent } from '../callbacks/callbacks.ts'
+import { type StatusChange, skippedSent } from '../messages/messages.ts'
 import type { Dispatches, DispatchSummary } from './store.ts'
 
-/** The events of dispatches of the partner API, by the address that wants them. */
-export function partnerCallbacks(changes: StatusChange[], dispatches: Dispatches) {
-  const byUrl = new Map<string, StatusEvent[]>()
-  for (const change of changes) {
+/** The events of dispatches of the partner API, each with the address that asked for it. */
+export function partnerCallbacks(changes: StatusChange[], dispatches: Dispatches): EventForUrl<StatusEvent>[] {
+  return changes.flatMap(change => {
     const dispatch = change.dispatchId === null ? undefined : dispatches.get(change.dispatchId)
-    if (dispatch?.api !== 'partner' || !dispatch.callbackUrl) continue
-    const events = eventsOf(change, dispatch)
-    const known = byUrl.get(dispatch.callbackUrl)
-    if (known) known.push(...events)
-    else if (events.length > 0) byUrl.set(dispatch.callbackUrl, events)
-  }
-  return [...byUrl].map(([url, events]) => ({ url, events }))
+    if (dispatch?.api !== 'partner' || !dispatch.callbackUrl) return []
+    const url = dispatch.callbackUrl
+    return eventsOf(change, dispatch).map(event => ({ url, event }))
+  })
 }
 
 const EVENTS = { SENT: 'sent', DELIVERED: 'delivered', FAILED: 'failed' } as const
 
-/** A message that went straight to its final status was also sent: the client gets both events, in that order. */
+/** A client learns of a skipped sending before the final status. */
 function eventsOf(change: StatusChange, { callbackEvents }: DispatchSummary): StatusEvent[] {
-  const wasSentToo = change.from === 'CREATED' && change.to !== 'SENT' && change.sent
   return [
-    ...(wasSentToo ? [eventOf(change, 'sent', change.sentAt ?? change.at)] : []),
+    ...(skippedSent(change) ? [eventOf(change, 'sent', change.sentAt ?? change.at)] : []),
     eventOf(change, EVENTS[change.to], change.at),
   ].filter(({ event }) => callbackEvents.includes(event))
 }

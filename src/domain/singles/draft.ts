@@ -4,13 +4,12 @@ import type { TemplateContent } from '../../base/content/content.ts'
 import { smsParts } from '../../base/content/sms-text.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import type { FieldMistake } from '../../base/field-mistake.ts'
-import { needsNoRegistration, whyUnusable } from '../dispatches/acceptance/routing.ts'
 import { FOREIGN_NAME, type ForeignNames, isForeign } from '../gateways/name-owners.ts'
 import { type MessageRequest, type NewSingle, type Refusal, stepsOf } from '../messages/single.ts'
-import { brandOf, OTHER_BRAND_ID } from '../numbering/brand.ts'
-import { type Classified, classify, type Numbering } from '../numbering/numbering.ts'
+import { classify, type Numbering } from '../numbering/numbering.ts'
 import type { PriceBook } from '../pricing/pricing.ts'
-import { isInternational, type Sender, type SenderType, senderTypeOf } from '../senders/sender.ts'
+import { brandIdOf, type KnownNumber, type Route, routeOfName } from '../routing/routing.ts'
+import type { Sender } from '../senders/sender.ts'
 import { randomCode, shortenLinks } from '../short-links/short-link.ts'
 import type { Effort } from '../templates/effort.ts'
 import { type ApprovedTemplate, type Match, matchTexts, saidByTemplate } from '../templates/matching.ts'
@@ -36,9 +35,6 @@ export type DraftContext = {
 /** Every message of these channels is a code. */
 const CODES = ['FLASHCALL', 'VOICECODE']
 const MOST_PARTS = 10
-
-type Known = Exclude<Classified, { kind: 'refused' }>
-type Name = { senderId: number | null; senderType: SenderType; brand: string | null }
 
 /**
  * Finds the approved templates that the texts of messages match. A content that names its template is not matched by its
@@ -77,8 +73,8 @@ export function draftSingle(
 ): NewSingle | Refusal {
   const number = classify(context.numbering, request.destination)
   if (number.kind === 'refused') return refused('destination', 'is no valid number', errorCodes.badNumber)
-  const name = nameFor(context, request, number)
-  if ('kind' in name) return name
+  const route = routeFor(context, request, number)
+  if ('kind' in route) return route
   // The ttl of a cascade step begins with its submission. The ttl of a code begins now: the code must reach its number soon.
   const schedule = scheduleOf(
     request.cascade && !request.options.verification ? { ...request.options, ttl: null } : request.options,
@@ -95,13 +91,13 @@ export function draftSingle(
   if (parts > MOST_PARTS)
     return refused('content', `the text has ${parts} parts, at most ${MOST_PARTS}`, errorCodes.badText)
   const trafficType = trafficTypeOf(request, template?.trafficType)
-  const { tariffId, perPart } = priceOf(context.prices, request, number, name, trafficType)
+  const { tariffId, perPart } = priceOf(context.prices, request, number, route, trafficType)
 
   return {
     channelType: request.channelType,
-    senderId: name.senderId,
+    senderId: route.senderId,
     senderName: request.senderName,
-    brandId: number.kind === 'russian' ? number.brandId : OTHER_BRAND_ID,
+    brandId: brandIdOf(number),
     priority: trafficTypes.indexOf(trafficType),
     destination: number.digits,
     text,
@@ -203,29 +199,10 @@ const refused = (field: string, reason: string, errorCode?: number): Refusal => 
 const refusedBy = ({ field, reason }: FieldMistake) => refused(field, reason)
 
 /** The sender of a message. For an SMS it must be registered with the recipient's operator. */
-function nameFor({ senders, foreignNames }: DraftContext, request: MessageRequest, number: Known): Name | Refusal {
-  const { channelType, senderName } = request
+function routeFor({ senders, foreignNames }: DraftContext, request: MessageRequest, number: KnownNumber) {
   if (isForeign(foreignNames, request)) return refused('senderName', FOREIGN_NAME)
-  if (needsNoRegistration(channelType, senderName))
-    return { senderId: null, senderType: 'COMMON', brand: brandOfNumber(number) }
-  const ofName = senders.filter(sender => sender.channelType === channelType && sender.senderName === senderName)
-  const usable = ofName.filter(({ status, suspended }) => status === 'APPROVED' && !suspended)
-  const sender = usable.find(each => serves(each, number)) ?? (channelType === 'SMS' ? undefined : usable[0])
-  if (sender) return { senderId: sender.senderId, senderType: senderTypeOf(sender), brand: sender.brand }
-  const why = usable.length > 0 ? notRegistered(senderName, number) : whyUnusable(request, ofName)
-  return refused('senderName', why)
-}
-
-const serves = (sender: Sender, number: Known) =>
-  number.kind === 'russian'
-    ? !isInternational(sender) && sender.brand === brandOf(number.brandId)
-    : isInternational(sender)
-
-const brandOfNumber = (number: Known) => (number.kind === 'russian' ? (brandOf(number.brandId) ?? null) : null)
-
-function notRegistered(senderName: string, number: Known): string {
-  const brand = brandOfNumber(number)
-  return `${senderName} is not registered with the recipient's operator${brand ? `, ${brand}` : ''}`
+  const route = routeOfName(senders, request, number)
+  return 'reason' in route ? refused('senderName', route.reason) : route
 }
 
 /** Only codes get the traffic type AUTHORIZE. A message that asks for it without an approved template becomes PROMO. */
@@ -241,15 +218,15 @@ function trafficTypeOf(
 function priceOf(
   prices: PriceBook,
   request: MessageRequest,
-  number: Known,
-  name: Name,
+  number: KnownNumber,
+  { senderType, brand }: Route,
   trafficType: NewSingle['trafficType'],
 ) {
   return prices.priceOf({
     channelType: request.channelType,
     country: number.kind === 'foreign' ? number.country : 'RU',
-    senderType: name.senderType,
-    brand: name.brand ?? '',
+    senderType,
+    brand: brand ?? '',
     trafficType,
   })
 }

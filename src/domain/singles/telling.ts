@@ -28,16 +28,11 @@ export type Telling = { of: Told; what: What }
 
 /** Writes callbacks for events, in their order, for clients that requested them. */
 export async function tell(sql: Transaction, companyId: number, tellings: Telling[], now: Date): Promise<void> {
-  const byUrl = new Map<string, MessagingEvent[]>()
-  for (const { of, what } of tellings) {
+  const events = tellings.flatMap(({ of, what }) => {
     const event = eventOf(of, what)
-    if (!of.callbackUrl || !of.callbackEvents?.includes(callbackEventOf(event))) continue
-    const events = byUrl.get(of.callbackUrl)
-    if (events) events.push(event)
-    else byUrl.set(of.callbackUrl, [event])
-  }
-  const batches = [...byUrl].map(([url, events]) => ({ url, events }))
-  if (batches.length > 0) await enqueueMessagingCallbacks(sql, companyId, batches, now)
+    return of.callbackUrl && of.callbackEvents?.includes(callbackEventOf(event)) ? [{ url: of.callbackUrl, event }] : []
+  })
+  await enqueueMessagingCallbacks(sql, companyId, events, now)
 }
 
 const eventOf = (of: Told, what: What): MessagingEvent => ({

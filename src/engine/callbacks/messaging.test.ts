@@ -31,7 +31,14 @@ const statusOf = (messageUuid: string, status: MessagingStatus = 'delivered'): M
 })
 
 const enqueue = (url: string, events: MessagingEvent[]) =>
-  db.sql.begin(sql => enqueueMessagingCallbacks(sql, world.companyId, [{ url, events }], clock()))
+  db.sql.begin(sql =>
+    enqueueMessagingCallbacks(
+      sql,
+      world.companyId,
+      events.map(event => ({ url, event })),
+      clock(),
+    ),
+  )
 
 type Told = { message_uuid: string; status: string }
 const arraysOf = (receiver: TestReceiver) => receiver.requests.map(({ body }) => JSON.parse(body) as Told[])
@@ -183,8 +190,8 @@ describe('arrays', () => {
   test('are written as one row when the address is given twice', async () => {
     const [a, b] = messages(2)
     const url = 'http://hooks.example/'
-    const batches = [statusOf(a!), statusOf(b!)].map(event => ({ url, events: [event] }))
-    await db.sql.begin(sql => enqueueMessagingCallbacks(sql, world.companyId, batches, clock()))
+    const events = [statusOf(a!), statusOf(b!)].map(event => ({ url, event }))
+    await db.sql.begin(sql => enqueueMessagingCallbacks(sql, world.companyId, events, clock()))
     const listed = await listCallbacks(db.sql, world.companyId, { limit: 10 })
     expect(listed).toMatchObject([{ url, eventCount: 2, status: 'WAITING' }])
   })
@@ -325,7 +332,7 @@ test('one receiver gets both formats, each with its own body, and a refusal of o
   const partnerEvent: StatusEvent = { event: 'sent', messageUuid: ofPartner!, destination: '79160000001', at }
   await enqueue(receiver.url, [statusOf(a!, 'sent'), statusOf(b!, 'sent')])
   await db.sql.begin(sql =>
-    enqueueCallbacks(sql, world.companyId, [{ url: receiver.url, events: [partnerEvent] }], clock()),
+    enqueueCallbacks(sql, world.companyId, [{ url: receiver.url, event: partnerEvent }], clock()),
   )
   startSender()
   await eventually(async () => expect((await statuses()).toSorted()).toEqual(['DELIVERED', 'WAITING']))

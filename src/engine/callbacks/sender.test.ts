@@ -41,7 +41,14 @@ const eventOf = (messageUuid: string, event: StatusEvent['event'] = 'delivered')
 })
 
 const enqueue = (url: string, events: StatusEvent[], of = world.companyId) =>
-  db.sql.begin(sql => enqueueCallbacks(sql, of, [{ url, events }], clock()))
+  db.sql.begin(sql =>
+    enqueueCallbacks(
+      sql,
+      of,
+      events.map(event => ({ url, event })),
+      clock(),
+    ),
+  )
 
 describe('a receiver that answers', () => {
   test('gets each event as one object, signed, once', async () => {

@@ -1,7 +1,7 @@
 import { formatMoney, type Money } from '../../../base/money.ts'
+import type { KnownNumber, Route } from '../../routing/routing.ts'
 import { MOST_PARTS } from '../dispatch.ts'
 import type { AcceptanceRules } from './acceptance-rules.ts'
-import type { KnownNumber, Route } from './routing.ts'
 
 export type MessagePrice = { tariffId: number | null; amount: Money; text: string }
 

@@ -1,7 +1,7 @@
 import type { Lane } from '../../lanes/dispatch-lanes.ts'
 import type { Classified } from '../../numbering/numbering.ts'
+import { brandIdOf } from '../../routing/routing.ts'
 import type { AcceptanceRules } from './acceptance-rules.ts'
-import { brandIdOf } from './routing.ts'
 
 /** The lanes that these numbers need. With local times there is a lane for each time zone among the numbers. */
 export function lanesFor(

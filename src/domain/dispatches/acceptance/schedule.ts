@@ -1,8 +1,8 @@
 import type { FieldMistake } from '../../../base/field-mistake.ts'
 import { instantOf, MOSCOW, refusalOfTimes } from '../../../base/time/local-time.ts'
 import { zoneFor } from '../../numbering/zone.ts'
+import type { KnownNumber } from '../../routing/routing.ts'
 import type { DispatchOptions } from '../dispatch.ts'
-import type { KnownNumber } from './routing.ts'
 
 /** The zone of Russia in which a day ends last. */
 const LAST_ZONE = 'Europe/Kaliningrad'

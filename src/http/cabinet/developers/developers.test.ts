@@ -43,7 +43,7 @@ const keyWith = async (keyId: number) => (await keysOf(owner)).keys.find(key => 
 
 async function aCallback(company = companyId, at = new Date(), url = 'https://user:hidden@hooks.example/tidings') {
   const event = { event: 'delivered' as const, messageUuid: uuid7(at), destination: '79160000001', at }
-  await api.sql.begin(tx => enqueueCallbacks(tx, company, [{ url, events: [event] }], at))
+  await api.sql.begin(tx => enqueueCallbacks(tx, company, [{ url, event }], at))
   const [row] = await api.sql<
     { id: number }[]
   >`select max(callback_id) as id from callbacks where company_id = ${company}`
