@@ -9,8 +9,8 @@ export type { Entry, Filter, Place } from './store.ts'
 const MOST_AGENT = 300
 
 /**
- * Writes who changed what, in the transaction of the change: neither is there without the other. Where `before` and
- * `after` are the same, nothing changed and nothing is written.
+ * Writes the actor and the change, in the transaction of the change. If `before` and `after` are equal, nothing changed
+ * and nothing is written.
  */
 export async function recordChange(sql: Transaction, actor: Actor, change: Change): Promise<void> {
   const difference = differenceOf(change)
@@ -20,11 +20,11 @@ export async function recordChange(sql: Transaction, actor: Actor, change: Chang
   await store.insertEntry(sql, short, change, difference)
 }
 
-/** Runs verbs that begin a transaction of their own, and the entries of what they change, in one transaction. */
+/** Runs verbs that begin their own transactions, and writes the entries of their changes, in one transaction. */
 export const changeTogether = <T>(pool: Pool, work: (tx: Transaction, within: Pool) => Promise<T>): Promise<T> =>
   pool.begin(tx => work(tx, asPool(tx)))
 
-/** The newest first; `next` is where the older ones begin. */
+/** The newest first. `next`: the start of the next page. */
 export async function listEntries(
   sql: Sql,
   filter: store.Filter,
@@ -37,7 +37,7 @@ export async function listEntries(
 
 const LEAST_KEPT_MONTHS = 12
 
-/** Drops whole months that ended before a day at least a year ago. Returns the months, and how many entries they had. */
+/** Drops whole months before a day that is at least a year ago. Returns the months with their numbers of entries. */
 export async function dropOldMonths(sql: Transaction, before: Date, now: Date) {
   const newest = new Date(now)
   newest.setUTCMonth(newest.getUTCMonth() - LEAST_KEPT_MONTHS)

@@ -1,4 +1,4 @@
-/** Changes that the audit log knows: the noun that changed, and what happened to it. */
+/** The changes in the audit log: the noun that changed, and the change. */
 export const whats = [
   'person.invited',
   'person.link_renewed',
@@ -105,29 +105,29 @@ export type Actor =
       requestId: string
     }
 
-/** Values of fields, as JSON keeps them. */
+/** Values of fields, as JSON stores them. */
 export type Fields = Record<string, unknown>
 
 export type Change = {
   what: What
-  /** What changed; the name is what people call it. */
+  /** The changed thing. `name` is for people. */
   subject: { kind: string; id: number | string; name?: string }
-  /** Whose it is. The partner of a company is found by itself. Neither: only staff see the entry. */
+  /** The owner. The partner of a company is added. Without an owner only staff see the entry. */
   companyId?: number | null
   partnerId?: number | null
-  /** Fields of the subject; only those that differ are kept. */
+  /** Fields of the subject. Only fields that differ are stored. */
   before?: Fields
   after?: Fields
 }
 
-/** Stands for a secret: the log tells that it changed. */
+/** Replaces a secret: the log only shows that it changed. */
 export const HIDDEN = '***'
 
 const SECRET = /password|secret|token|^hash$|^codes?$|recoverycode|^key$|^link$/i
 
 /**
- * Only fields that differ are kept; without a difference there is nothing to record. A secret among them is a mistake of
- * the caller, who writes HIDDEN in its place.
+ * Leaves only fields that differ; without a difference there is nothing to record. Throws for a secret: the caller must
+ * write HIDDEN instead.
  */
 export function differenceOf({ before, after }: Pick<Change, 'before' | 'after'>) {
   const [was, is] = [plain(before), plain(after)]
@@ -139,7 +139,7 @@ export function differenceOf({ before, after }: Pick<Change, 'before' | 'after'>
   return { before: only(was, changed), after: only(is, changed), isEmpty: changed.length === 0 }
 }
 
-/** As JSON reads it back: dates are texts, what is undefined is absent. Money is a bigint of ours and has to be formatted. */
+/** The value as JSON returns it: dates are texts, undefined values are absent. Money is a bigint and must be formatted. */
 const plain = (fields: Fields | undefined): Fields | null =>
   fields === undefined ? null : JSON.parse(JSON.stringify(fields))
 

@@ -46,7 +46,7 @@ export type Filter = {
   companyId?: number | undefined
   partnerId?: number | undefined
   actor?: string | undefined
-  /** Kinds of actors among which `actor` is looked for. */
+  /** Kinds of actors that `actor` may be. */
   actorKinds?: readonly Actor['kind'][] | undefined
   what?: What | undefined
   subject?: { kind: string; id: string } | undefined

@@ -16,7 +16,7 @@ export async function addToBlacklist(
   await store.upsertEntry(sql, companyId, destination, comment ?? null, source)
 }
 
-/** Adds many numbers, in digits; tells how many were new. Adding them again changes nothing. */
+/** Adds many numbers, as digits. Returns the number of new entries. Adding a number again changes nothing. */
 export async function importToBlacklist(sql: Sql, companyId: number, numbers: string[], comment: string | undefined) {
   const { count } = await store.insertEntries(sql, companyId, numbers, comment ?? null, 'FILE')
   return count
@@ -28,18 +28,18 @@ export async function findEntry(sql: Transaction, companyId: number, destination
   return entry
 }
 
-/** Says whether the number was on it. */
+/** Removes a number. Returns whether it was on the blacklist. */
 export async function removeFromBlacklist(sql: Sql, companyId: number, destination: string): Promise<boolean> {
   return (await takeOffBlacklist(sql, companyId, destination)) !== undefined
 }
 
-/** The same; gives what the entry was. */
+/** Removes a number and returns its entry. */
 export async function takeOffBlacklist(sql: Sql, companyId: number, destination: string) {
   const [removed] = await store.deleteEntry(sql, companyId, destination)
   return removed
 }
 
-/** The newest entries of a company's blacklist, and how many there are in all. */
+/** The newest entries of a company's blacklist, and the number of all entries. */
 export async function listBlacklist(
   sql: Sql,
   companyId: number,
@@ -55,7 +55,7 @@ export async function listBlacklist(
 /** More entries are not counted: the cabinet says "more than". */
 const MOST_COUNTED = 100_000
 
-/** How many entries there are; `isMore` where there are more than were counted. */
+/** The number of entries. `isMore`: there are more than were counted. */
 export async function sizeOfBlacklist(sql: Sql, companyId: number): Promise<{ total: number; isMore: boolean }> {
   const [row] = await store.countEntriesUpTo(sql, companyId, MOST_COUNTED + 1)
   return { total: Math.min(row!.total, MOST_COUNTED), isMore: row!.total > MOST_COUNTED }
@@ -63,7 +63,7 @@ export async function sizeOfBlacklist(sql: Sql, companyId: number): Promise<{ to
 
 export type BlacklistPage = { items: BlacklistEntry[]; next: BlacklistPlace | undefined }
 
-/** A page of the newest entries; with the beginning of a number, of the entries that begin so, by their numbers. */
+/** A page of the newest entries. With the beginning of a number: a page of the entries that begin so, in the order of numbers. */
 export async function pageOfBlacklist(
   sql: Sql,
   companyId: number,
@@ -77,7 +77,7 @@ export async function pageOfBlacklist(
   return { items, next: found.length > limit ? items.at(-1) : undefined }
 }
 
-/** Numbers are digits: those that begin with 7916 lie from 7916 up to, and without, 7917. */
+/** Numbers that begin with 7916 lie from 7916 up to 7917, which is not included. */
 function rangeOf(beginning: string): { from: string; before: string | undefined } {
   const stem = beginning.replace(/9+$/, '')
   return { from: beginning, before: stem === '' ? undefined : String(BigInt(stem) + 1n) }
@@ -85,7 +85,7 @@ function rangeOf(beginning: string): { from: string; before: string | undefined 
 
 const EXPORTED_AT_ONCE = 5000
 
-/** Every entry by its number, a page at a time: the next is read when the reader has taken the last. */
+/** All entries in the order of numbers, page by page. The next page is read after the reader took the last. */
 export async function* everyEntry(sql: Sql, companyId: number): AsyncGenerator<BlacklistEntry[]> {
   for (let after: string | undefined; ; ) {
     const page = await store.selectByNumber(sql, companyId, { from: '', after }, EXPORTED_AT_ONCE)
@@ -95,7 +95,7 @@ export async function* everyEntry(sql: Sql, companyId: number): AsyncGenerator<B
   }
 }
 
-/** Which of these numbers are on the company's blacklist. Most companies have none: that costs one small question. */
+/** The numbers that are on the company's blacklist. For the many companies without entries this costs one small statement. */
 export async function blacklistedAmong(sql: Sql, companyId: number, numbers: string[]): Promise<Set<string>> {
   const [any] = await store.selectAnyEntry(sql, companyId)
   if (!any) return new Set()
@@ -106,15 +106,16 @@ export async function blacklistedAmong(sql: Sql, companyId: number, numbers: str
 /** Whether a text consists of a stop word only. The words are given in capitals. */
 export const isStopWord = (text: string, stopWords: readonly string[]) => stopWords.includes(text.trim().toUpperCase())
 
-/** Who wants nothing more, by number (in digits, country code first), by the chat it was written from, or by both; from which
- * name, and whether that is one of the gateway's own, which only its owners send under. */
+/**
+ * A subscriber that sent a stop word: the number (digits, country code first), the chat, or both; and the sender name.
+ * `isOwned`: the name belongs to the gateway, and only its owners send under it.
+ */
 export type Stop = { from?: string | undefined; chat?: string | undefined; to: string; isOwned: boolean }
 
 /**
- * A subscriber wants nothing more from whoever writes under this name in the gateway's channel. A name that several
- * companies have stands for all of them: the subscriber cannot tell them apart. So do the companies that the gateway
- * lists for a name of its own; a company that may not use that name is none of them. A chat stands, for each company, for
- * the numbers that it uploaded for it. Returns those companies.
+ * Puts a subscriber on the blacklists of all companies that write under this name in the gateway's channel, because the
+ * subscriber cannot tell them apart. For a name of the gateway these are only the companies that the gateway lists. For
+ * a chat, each company's blacklist gets the numbers that this company uploaded for the chat. Returns the companies.
  */
 export async function addStop(sql: Sql, gatewayId: number, { from, chat, to, isOwned }: Stop): Promise<number[]> {
   const stopped = [

@@ -1,4 +1,4 @@
-/** How a number came on the blacklist: a stop word, the partner API, the command line, a person in the cabinet, a file. */
+/** The source of an entry: a stop word, the partner API, the command line, a person in the cabinet, a file. */
 export const sources = ['STOP', 'API', 'STAFF', 'CABINET', 'FILE'] as const
 export type Source = (typeof sources)[number]
 
@@ -8,7 +8,7 @@ export const ASKED = 'Asked by the subscriber'
 export type BlacklistEntry = {
   destination: string
   comment: string | null
-  /** Null: older than this column. */
+  /** Null for an entry that is older than this column. */
   source: Source | null
   createdAt: Date
   /** `createdAt` in microseconds, for the next page: a Date has milliseconds. */

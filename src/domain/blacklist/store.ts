@@ -2,14 +2,14 @@ import { spellingsOf } from '../../base/content/bot-names.ts'
 import type { Sql } from '../../db/sql.ts'
 import { ASKED, type BlacklistEntry, type BlacklistPlace, type Source } from './entry.ts'
 
-/** An entry that is there keeps how it came there; a new comment replaces the old one. */
+/** An existing entry keeps its source. A new comment replaces the old one. */
 export function upsertEntry(sql: Sql, companyId: number, destination: string, comment: string | null, source: Source) {
   return sql`
     insert into blacklist (company_id, destination, comment, source) values (${companyId}, ${destination}, ${comment}, ${source})
     on conflict (company_id, destination) do update set comment = coalesce(excluded.comment, blacklist.comment)`
 }
 
-/** Only what is new; in the order of the numbers, so that two imports of the same file wait for each other one way. */
+/** Adds new numbers only. They are sorted, so that two imports of the same file cannot block each other. */
 export function insertEntries(sql: Sql, companyId: number, numbers: string[], comment: string | null, source: Source) {
   return sql`
     insert into blacklist (company_id, destination, comment, source)
@@ -29,7 +29,7 @@ export const selectEntry = (sql: Sql, companyId: number, destination: string) =>
 export const countEntries = (sql: Sql, companyId: number) =>
   sql<{ total: number }[]>`select count(*) as total from blacklist where company_id = ${companyId}`
 
-/** Counts no further than `most`: a list may have millions. */
+/** Counts at most `most` entries: a list may have millions. */
 export const countEntriesUpTo = (sql: Sql, companyId: number, most: number) =>
   sql<{ total: number }[]>`
     select count(*) as total from (select from blacklist where company_id = ${companyId} limit ${most}) counted`
@@ -47,7 +47,7 @@ export function selectNewest(sql: Sql, companyId: number, limit: number, after?:
     order by created_at desc, destination desc limit ${limit}`
 }
 
-/** In the order of the numbers, from one on (included unless it is the last of the page before). */
+/** In the order of the numbers, from a number on, which is included unless it is the last of the previous page. */
 export function selectByNumber(sql: Sql, companyId: number, { from, before, after }: NumberRange, limit: number) {
   return sql<BlacklistEntry[]>`
     select ${columns(sql)} from blacklist
@@ -67,7 +67,7 @@ export function selectEntries(sql: Sql, companyId: number, numbers: string[]) {
     select destination from blacklist where company_id = ${companyId} and destination = any(${numbers}::text[])`
 }
 
-/** Names that are in use, or were: what was sent under them may be answered later. */
+/** Names that are or were in use: a subscriber may answer an old message. */
 export function insertStop(sql: Sql, gatewayId: number, { to: senderName, isOwned }: WrittenTo, destination: string) {
   return sql<{ companyId: number }[]>`
     insert into blacklist (company_id, destination, comment, source)
@@ -86,7 +86,7 @@ export function insertStop(sql: Sql, gatewayId: number, { to: senderName, isOwne
     ${keepingComments(sql)}`
 }
 
-/** Each company by the number that it uploaded for the chat itself: nobody can speak for another's subscribers. */
+/** Each company with the number that it uploaded for the chat: no company can change the subscribers of another. */
 export function insertStopOfChat(sql: Sql, gatewayId: number, { to: senderName, isOwned }: WrittenTo, address: string) {
   return sql<{ companyId: number }[]>`
     insert into blacklist (company_id, destination, comment, source)
@@ -97,17 +97,17 @@ export function insertStopOfChat(sql: Sql, gatewayId: number, { to: senderName, 
     ${keepingComments(sql)}`
 }
 
-/** The name that a subscriber wrote to, and whether it is one of the gateway's own. */
+/** The name that a subscriber wrote to, and whether it belongs to the gateway. */
 type WrittenTo = { to: string; isOwned: boolean }
 
-/** Subscribers may have been uploaded before the name got its owners. */
+/** A company may have uploaded subscribers before the name got its owners. */
 const mayUse = (sql: Sql, isOwned: boolean) => sql`
   (not ${isOwned} or s.company_id = any(g.companies) or exists (
     select from senders own
     where own.company_id = s.company_id and own.channel_type = g.channel_type and ltrim(own.sender_name, '@') = ltrim(s.sender_name, '@')
       and own.status in ('APPROVED', 'CLOSED')))`
 
-/** In a channel of bots in either spelling, elsewhere to the letter: `@SHOP` and `SHOP` may be two senders of SMS. */
+/** In a channel of bots both spellings are equal. Elsewhere the name must match exactly: `@SHOP` and `SHOP` may be two senders of SMS. */
 const isCalled = (sql: Sql, name: string) => sql`
   s.sender_name = any(${spellingsOf('TELEGRAM', name)}::text[])
   and (g.channel_type = 'TELEGRAM' or s.sender_name = ${name})`

@@ -11,7 +11,7 @@ const MIB = 1024 * 1024
 
 export const DOCUMENT_LIMIT_BYTES = 10 * MIB
 
-/** How much all documents together may have. */
+/** The limits of all documents together. */
 export type DocumentQuota = { companyMib: number; partnerMib: number }
 
 export const usualDocumentQuota: DocumentQuota = { companyMib: 500, partnerMib: 5000 }
@@ -27,7 +27,7 @@ export type DocumentUsage = {
   partnerBytes: number
 }
 
-/** Why a file of this size finds no room any more; undefined when it does. */
+/** The reason why a file of this size exceeds the quota. Undefined if it does not. */
 export function refusalOfRoom(usage: DocumentUsage, sizeBytes: number, quota: DocumentQuota): string | undefined {
   const { companyCount, companyBytes, partnerCount, partnerBytes } = usage
   if (companyCount >= MOST_OF_COMPANY) return `the company has ${companyCount} documents, at most ${MOST_OF_COMPANY}`
@@ -48,7 +48,7 @@ const signatures = {
 
 export type DocumentKind = keyof typeof signatures
 
-/** The kind of a file by its own first bytes; its name and header are only claims. */
+/** The kind of a file by its first bytes. Its name and header may be wrong. */
 export function kindOf(content: Buffer): DocumentKind | undefined {
   const kinds = Object.keys(signatures) as DocumentKind[]
   return kinds.find(kind => content.subarray(0, signatures[kind].length).equals(signatures[kind]))

@@ -28,7 +28,7 @@ test('the documents of a company, and of all companies of a partner, keep their 
   expect(await listDocuments(db.sql, first)).toHaveLength(2)
 })
 
-test('uploads at once keep the quota together', async () => {
+test('uploads at the same time keep the quota together', async () => {
   const partner = await aPartner(db.sql)
   const companyId = await aCompany(db.sql, partner)
   const results = await Promise.allSettled(Array.from({ length: 5 }, () => store(companyId, 1)))

@@ -11,7 +11,7 @@ import {
 } from './document.ts'
 import * as store from './store.ts'
 
-/** In a transaction: uploads of one partner go one after the other, so that together they keep the quota. */
+/** Uploads of one partner run one after another, so that together they keep the quota. */
 export async function storeDocument(
   sql: Sql,
   companyId: number,
@@ -38,11 +38,11 @@ async function refuseBeyondQuota(sql: Sql, companyId: number, sizeBytes: number,
 export const listDocuments = (sql: Sql, companyId: number): Promise<CompanyDocument[]> =>
   store.selectDocuments(sql, companyId)
 
-/** Ids of the documents that a request for a sender name has: these stay. */
+/** Ids of documents that belong to a request for a sender name. They cannot be deleted. */
 export const usedDocuments = async (sql: Sql, companyId: number): Promise<Set<string>> =>
   new Set((await store.selectUsed(sql, companyId)).map(({ id }) => id))
 
-/** Deletes a document that no request for a sender name has. Answers what it was. */
+/** Deletes a document that belongs to no request for a sender name. Returns the deleted document. */
 export async function deleteDocument(sql: Transaction, companyId: number, id: string): Promise<CompanyDocument> {
   const [document] = await store.lockDocument(sql, companyId, id)
   if (!document) throw notFound('Document')
@@ -57,7 +57,7 @@ export async function readDocument(sql: Sql, companyId: number, id: string) {
   return document
 }
 
-/** Refuses a list that names a document the company does not have. */
+/** Throws if the company does not have one of these documents. */
 export async function requireDocuments(sql: Sql, companyId: number, ids: string[]): Promise<void> {
   const wanted = [...new Set(ids.map(id => id.toLowerCase()))]
   if (wanted.length === 0) return

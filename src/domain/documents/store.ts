@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts'
 import type { CompanyDocument, DocumentKind, DocumentUsage } from './document.ts'
 
-/** The size is known without the content being read: it is kept apart from its row, and not compressed. */
+/** The size is read without the content, which is stored outside the row and not compressed. */
 const columns = (sql: Sql) => sql`
   document_id as "id", company_id, filename, kind, octet_length(content) as size_bytes,
   created_at`
@@ -17,14 +17,14 @@ export function insertDocument(
     returning ${columns(sql)}`
 }
 
-/** Until the end of the transaction. */
+/** Locks the quota of a partner until the transaction ends. */
 export function lockDocumentsOfPartner(sql: Sql, companyId: number) {
   return sql`
     select pg_advisory_xact_lock(hashtextextended('documents of partner ' || partner_id, 0))
     from companies where company_id = ${companyId}`
 }
 
-/** Counted anew each time, for there is no counter that could be wrong; sizes are read without the contents. */
+/** Counts every time, so that no stored counter can be wrong. Reads sizes without contents. */
 export function selectUsage(sql: Sql, companyId: number) {
   return sql<DocumentUsage[]>`
     select
@@ -48,7 +48,7 @@ export function selectContent(sql: Sql, companyId: number, id: string) {
     select filename, kind, content from company_documents where company_id = ${companyId} and document_id = ${id}`
 }
 
-/** Keeps them from being deleted until the end of the transaction. */
+/** Prevents their deletion until the transaction ends. */
 export function countDocuments(sql: Sql, companyId: number, ids: string[]) {
   return sql<{ found: number }[]>`
     select count(*) as found from (
@@ -61,7 +61,7 @@ export const lockDocument = (sql: Sql, companyId: number, id: string) =>
   sql<CompanyDocument[]>`
     select ${columns(sql)} from company_documents where company_id = ${companyId} and document_id = ${id} for update`
 
-/** Documents that a request for a sender name has. */
+/** Documents that belong to a request for a sender name. */
 export const selectUsed = (sql: Sql, companyId: number) =>
   sql<{ id: string }[]>`select distinct unnest(document_ids) as id from senders where company_id = ${companyId}`
 

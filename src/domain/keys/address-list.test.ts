@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isAllowed, MOST_ADDRESSES, refusalOfAddresses } from './address-list.ts'
 
-describe('a list lets in', () => {
+describe('a list allows', () => {
   test.each([
     [[], '192.0.2.7'],
     [[], '2001:db8::7'],
@@ -19,7 +19,7 @@ describe('a list lets in', () => {
     [['::1'], '::1'],
     [['::/0'], '2001:db8::1'],
     [['fe80::/10'], 'fe80::1%eth0'],
-    // IPv4 in the clothes of IPv6, on either side
+    // IPv4 in the spelling of IPv6, on either side
     [['192.0.2.7'], '::ffff:192.0.2.7'],
     [['192.0.2.0/24'], '::ffff:c000:2fe'],
     [['::ffff:192.0.2.7'], '192.0.2.7'],
@@ -32,7 +32,7 @@ describe('a list lets in', () => {
   })
 })
 
-describe('a list keeps out', () => {
+describe('a list refuses', () => {
   test.each([
     [['192.0.2.7'], '192.0.2.8'],
     [['192.0.2.0/24'], '192.0.3.0'],
@@ -52,7 +52,7 @@ describe('a list keeps out', () => {
   })
 })
 
-describe('what is no address or network is named', () => {
+describe('an invalid entry is named in the error', () => {
   test.each([
     '',
     'localhost',
@@ -80,13 +80,13 @@ describe('what is no address or network is named', () => {
     )
   })
 
-  test('and so is a list that is too long', () => {
+  test('and so is the limit of a list that is too long', () => {
     const list = (length: number) => Array<string>(length).fill('192.0.2.1')
     expect(refusalOfAddresses(list(MOST_ADDRESSES))).toBeUndefined()
     expect(refusalOfAddresses(list(MOST_ADDRESSES + 1))).toBe('must be at most 100 addresses or networks')
   })
 
-  test('any text at all is either an address or named, never a crash', () => {
+  test('any text is either an address or named in the error, and never throws', () => {
     const texts = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789abcdef:./%') }))
     fc.assert(
       fc.property(texts, texts, (entry, address) => {
@@ -152,7 +152,7 @@ const anEntry = fc.tuple(anAddress, fc.option(fc.nat(128))).map(([{ bits, text }
   return { start: bits.slice(0, 128 - widest + length), text: `${text}/${length}` }
 })
 
-test('whatever the spelling, an address is let in when its bits begin like those of an entry', () => {
+test('in every spelling, a list allows an address whose bits begin like the bits of an entry', () => {
   let letIn = 0
   fc.assert(
     fc.property(fc.array(anEntry, { minLength: 1, maxLength: 5 }), anAddress, (entries, { bits, text }) => {
@@ -167,7 +167,7 @@ test('whatever the spelling, an address is let in when its bits begin like those
   expect(letIn).toBeGreaterThan(100)
 })
 
-test('an address is let in by every network around it, and by none after one bit of it was changed', () => {
+test('every network that contains an address allows it, and no network with one changed bit does', () => {
   fc.assert(
     fc.property(anAddress, fc.nat(127), fc.nat(127), ({ bits, text }, length, place) => {
       const flipped = [...bits].map((bit, n) => (n === place ? String(1 - Number(bit)) : bit)).join('')

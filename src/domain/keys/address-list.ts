@@ -1,15 +1,15 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
 /**
- * From where a key may be used: addresses such as `192.0.2.7` and `2001:db8::7`, and networks such as `192.0.2.0/24`.
+ * The addresses that may use a key: single addresses such as `192.0.2.7` and `2001:db8::7`, and networks such as `192.0.2.0/24`.
  *
- * All of them are numbers of 128 bits, IPv4 in its place among IPv6 (`::ffff:0:0/96`). So it makes no difference in
- * which of its two clothes an IPv4 address comes, from a socket that listens on both or in a list.
+ * All of them are numbers of 128 bits, with IPv4 at its place in IPv6 (`::ffff:0:0/96`). So both spellings of an IPv4
+ * address are equal, from a socket that listens on both and in a list.
  */
 
 export const MOST_ADDRESSES = 100
 
-/** Why these entries are no list; undefined when they are. */
+/** The reason why these entries are no valid list. Undefined for a valid list. */
 export function refusalOfAddresses(entries: string[]): string | undefined {
   if (entries.length > MOST_ADDRESSES) return `must be at most ${MOST_ADDRESSES} addresses or networks`
   const wrong = entries.find(entry => !networkIn(entry))
@@ -17,14 +17,14 @@ export function refusalOfAddresses(entries: string[]): string | undefined {
   return `must be addresses or networks such as 192.0.2.0/24 or 2001:db8::/32, not "${wrong}"`
 }
 
-/** Whether a list lets an address in. An empty one lets in everything; what is no address gets through no list. */
+/** Whether a list allows an address. An empty list allows all. No list allows a text that is no address. */
 export function isAllowed(addresses: string[], address: string): boolean {
   if (addresses.length === 0) return true
-  const asked = numberIn(address.replace(/%.*$/, '')) // the zone of a link-local address says nothing
+  const asked = numberIn(address.replace(/%.*$/, '')) // the zone of a link-local address does not count
   return asked !== undefined && addresses.some(entry => isWithin(asked, networkIn(entry)))
 }
 
-/** The bits that are free to differ, and the others as a number. */
+/** The number of bits that may differ, and the other bits as a number. */
 type Network = { start: bigint; freeBits: bigint }
 
 const isWithin = (asked: bigint, network: Network | undefined) =>

@@ -55,7 +55,7 @@ describe('a new key', () => {
     expect(new Set(halves).size).toBe(4)
   })
 
-  test('is kept as its SHA-256 hash and nothing else', async () => {
+  test('is stored only as its SHA-256 hash', async () => {
     const { keyId, key } = await aKey(db.sql, companyId)
     const [row] = await db.sql`select key_hash from api_key_ids where key_id = ${keyId}`
     expect(row!.keyHash).toEqual(createHash('sha256').update(key).digest())
@@ -72,7 +72,7 @@ describe('a new key', () => {
     }
   })
 
-  test('may be limited to addresses, each kept once', async () => {
+  test('may be limited to addresses, each stored once', async () => {
     const list = ['192.0.2.0/24', '2001:db8::1', '192.0.2.0/24']
     const { key } = await aKey(db.sql, companyId, 'ENTITY', { addresses: list })
     expect(await findKey(db.sql, key)).toMatchObject({ addresses: ['192.0.2.0/24', '2001:db8::1'] })
@@ -95,7 +95,7 @@ describe('a new key', () => {
 })
 
 describe('the traffic center of a key', () => {
-  test('is the default one unless another is named; keys may share it', async () => {
+  test('is the default center unless another is named; keys may share it', async () => {
     const keys = [
       await aKey(db.sql, companyId),
       await aKey(db.sql, companyId, 'MESSAGE', { center: 'Shop' }),
@@ -152,7 +152,7 @@ describe('the life of a key', () => {
     expect(await restrictKey(db.sql, companyId, keyId, [])).toMatchObject({ addresses: [] })
   })
 
-  test('whoever names another company changes nothing of it', async () => {
+  test('a call with the id of another company changes nothing', async () => {
     const { keyId } = await aKey(db.sql, companyId)
     const other = await aCompany(db.sql, partner)
     const before = await rowsOfKeys()
@@ -167,7 +167,7 @@ describe('the life of a key', () => {
     expect(await rowsOfKeys()).toEqual(before)
   })
 
-  test('the key of a disabled company is found with that', async () => {
+  test('the key of a disabled company is found, and marked as such', async () => {
     const { key } = await aKey(db.sql, companyId)
     await updateCompany(db.sql, partner, companyId, { status: 'DISABLED' })
     expect(await findKey(db.sql, key)).toMatchObject({ active: true, companyStatus: 'DISABLED' })
@@ -175,7 +175,7 @@ describe('the life of a key', () => {
 })
 
 describe('the list of keys', () => {
-  test('has those of the company, oldest first, and no values', async () => {
+  test('has the keys of the company, the oldest first, without values', async () => {
     await aKey(db.sql, await aCompany(db.sql, partner))
     const shop = await aKey(db.sql, companyId, 'MESSAGE', { center: 'Shop', addresses: ['192.0.2.1'] })
     const entity = await aKey(db.sql, companyId, 'ENTITY')
@@ -203,7 +203,7 @@ describe('the list of keys', () => {
     ])
   })
 
-  test('is for staff that of every company', async () => {
+  test('has the keys of all companies for staff', async () => {
     const mine = await aKey(db.sql, companyId)
     const others = await aKey(db.sql, await aCompany(db.sql, partner))
     const all = (await listAllKeys(db.sql)).map(({ keyId }) => keyId)

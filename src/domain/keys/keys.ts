@@ -10,16 +10,16 @@ import * as store from './store.ts'
 
 export type KeyOptions = {
   name?: string
-  /** Addresses and networks it may be used from; from anywhere when there are none. */
+  /** Addresses and networks that may use the key. Empty: all. */
   addresses?: string[]
-  /** Of a MESSAGE key, the name of its traffic center, made when there is none of it; else the default one. */
+  /** The name of the traffic center of a MESSAGE key. A new name makes a new center. Without a name: the default center. */
   center?: string
 }
 
-/** Shown this once: only a hash of it is kept. */
+/** The value is shown once: only its hash is stored. */
 export type ShownKey = { keyId: number; key: string }
 
-/** Makes an API key. Its value is Base64 of `id:secret`, and is compared as an opaque string. */
+/** Makes an API key. Its value is Base64 of `id:secret` and is compared as a whole. */
 export async function createKey(
   sql: Transaction,
   companyId: number,
@@ -63,7 +63,7 @@ const makeValue = () =>
 
 const hashOf = (value: string) => createHash('sha256').update(value).digest()
 
-/** The key with that value. The database is asked every time, so that a change acts at once, on every node. */
+/** The key with that value. It is read from the database every time, so that a change counts at once in every process. */
 export const findKey = (sql: Sql, value: string): Promise<FoundKey | undefined> => keyFinder(sql)(value)
 
 /**
@@ -80,14 +80,14 @@ export function keyFinder(sql: Sql): (value: string) => Promise<FoundKey | undef
 
 export const listKeys = (sql: Sql, companyId: number): Promise<Key[]> => store.selectKeys(sql, companyId)
 
-/** What people call the key; may be empty. */
+/** Sets the name of the key for people. It may be empty. */
 export const nameOfKey = async (sql: Sql, companyId: number, keyId: number): Promise<string> =>
   (await store.selectNameOf(sql, companyId, keyId))[0]?.name ?? ''
 
 /** For staff: the keys of every company. */
 export const listAllKeys = (sql: Sql): Promise<Key[]> => store.selectAllKeys(sql)
 
-/** For staff, who know a key by its id alone. */
+/** For staff: the key with this id, of any company. */
 export async function companyOfKey(sql: Sql, keyId: number): Promise<number> {
   const [found] = await store.selectCompanyOf(sql, keyId)
   if (!found) throw notFound('Key')
@@ -107,7 +107,7 @@ export async function restrictKey(sql: Sql, companyId: number, keyId: number, ad
 export const renameKey = async (sql: Sql, companyId: number, keyId: number, name: string): Promise<Key> =>
   required(await store.updateName(sql, companyId, keyId, checkedName(name)))
 
-/** The key, which nobody else changes until the transaction ends. */
+/** The key, locked until the transaction ends. */
 export const lockKey = async (sql: Transaction, companyId: number, keyId: number): Promise<Key> =>
   required(await store.lockKey(sql, companyId, keyId))
 
@@ -119,7 +119,7 @@ function required([key]: Key[]): Key {
   return key
 }
 
-/** A new value for the same key; the old one stops at once. A deactivated key stays so, and can be made safe first. */
+/** Gives the key a new value. The old value is invalid at once. A deactivated key stays deactivated. */
 export async function reissueKey(sql: Sql, companyId: number, keyId: number): Promise<ShownKey> {
   const key = makeValue()
   const { count } = await store.updateHash(sql, companyId, keyId, hashOf(key))

@@ -41,7 +41,7 @@ export function selectKeys(sql: Sql, companyId: number) {
 export const selectNameOf = (sql: Sql, companyId: number, keyId: number) =>
   sql<{ name: string }[]>`select name from api_keys where company_id = ${companyId} and key_id = ${keyId}`
 
-/** Locked until the transaction ends: nobody else changes it meanwhile. */
+/** Locks the key until the transaction ends. */
 export function lockKey(sql: Sql, companyId: number, keyId: number) {
   return sql<Key[]>`
     select ${columns(sql)} from api_keys k where k.company_id = ${companyId} and k.key_id = ${keyId} for update of k`

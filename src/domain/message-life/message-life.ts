@@ -15,12 +15,12 @@ import { linksOfText } from '../short-links/short-links.ts'
 import { reasonsToWait } from '../waiting/waiting.ts'
 import { inOrder, type Moment, type Sender } from './moment.ts'
 
-/** One message, or one step of a cascade, with everything that is known to have happened to it. */
+/** One message, or one step of a cascade, with all its known events. */
 export type LifeOfStep = {
   message: SeenMessage
   moments: Moment[]
   money: { held: Money; released: Money; charged: Money }
-  /** `unread`: the callbacks could not be looked up in time. */
+  /** `unread`: the search for callbacks took too long. */
   callbacks: 'none asked' | 'known' | 'unread'
 }
 
@@ -31,7 +31,7 @@ export type LifeOfMessage = {
   dispatch: Pick<Dispatch, 'dispatchId' | 'name' | 'status' | 'startedAt'> | null
 }
 
-/** The life of a message of one of these companies, from what is stored of it. */
+/** The stored events of a message of one of these companies. */
 export async function lifeOfMessage(pool: Pool, companyIds: number[], uuid: string, now: Date): Promise<LifeOfMessage> {
   const message = await requireSeen(pool, companyIds, uuid)
   const { companyId, cascadeUuid, dispatchId } = message
@@ -66,7 +66,7 @@ async function lifeOfStep(pool: Pool, message: SeenMessage, dispatch: Home, now:
 }
 
 const acceptedAt = ({ uuid }: SeenMessage) => timeOfUuid7(uuid)
-/** The entry is written in the transaction that accepts the message; clocks of processes differ. */
+/** The transaction that accepts the message writes the entry. Clocks of processes differ. */
 const SAME_MOMENT_MS = 60_000
 const isLaterStep = ({ cascadeStep }: SeenMessage) => (cascadeStep ?? 1) > 1
 const isFinal = ({ status }: SeenMessage) => status === 'DELIVERED' || status === 'FAILED'
@@ -83,7 +83,7 @@ async function keyOf(sql: Sql, { companyId, keyId }: SeenMessage) {
   return keyId === null ? null : { keyId, name: await nameOfKey(sql, companyId, keyId) }
 }
 
-/** The audit log knows who sent a message from the cabinet, as long as its months are kept. */
+/** The person that sent the message from the cabinet, as long as the audit log has that month. */
 async function personOf(sql: Sql, message: SeenMessage): Promise<Sender | null> {
   if (message.method !== 'UI') return null
   const at = acceptedAt(message).getTime()
@@ -100,7 +100,7 @@ async function pricing(pool: Pool, message: SeenMessage): Promise<Moment[]> {
   return [{ kind: 'priced', at: acceptedAt(message), parts, price, model: tariff?.pricingModel ?? null }]
 }
 
-/** The start of a dispatch holds the money of all its messages; later ones hold theirs when they are accepted. */
+/** The start of a dispatch reserves the price of all its messages. Later messages reserve theirs when they are accepted. */
 function holding(message: SeenMessage, dispatch: Home): Moment[] {
   const at = heldAt(message, dispatch)
   const accepted = acceptedAt(message)
@@ -161,14 +161,14 @@ function ending(message: SeenMessage): Moment[] {
   ]
 }
 
-/** What the operator told after the message had ended. */
+/** Receipts that came after the final status. */
 async function lateReceipts(pool: Pool, { companyId, uuid, finalAt }: SeenMessage): Promise<Moment[]> {
   if (!finalAt) return []
   const receipts = await lateReceiptsOf(pool, companyId, uuid)
   return receipts.map(({ receivedAt, ...told }): Moment => ({ kind: 'late receipt', at: receivedAt, ...told }))
 }
 
-/** A message that is DELIVERED costs its final price, where a scale made it another one than was held. */
+/** The final price of a DELIVERED message differs from its hold if a scaled tariff changed the price. */
 function fateOfPrice(message: SeenMessage): { charged: Money; released: Money } {
   const { price, finalPrice, status } = message
   if (!isFinal(message) || message.isRejected) return { charged: 0n, released: 0n }
@@ -189,13 +189,13 @@ async function clicks(pool: Pool, { companyId, uuid, text }: SeenMessage): Promi
   )
 }
 
-/** Callbacks are told when a message is accepted, sent, final or read, and when its links are followed. */
+/** Callbacks are written when a message is accepted, sent, final or read, and when a subscriber follows its links. */
 async function callbacksOf(pool: Pool, message: SeenMessage) {
   const told = toldOfSeen(message)
   return told && callbacksOfMessage(pool, told)
 }
 
-/** Where and around which moments callbacks told something of a message; undefined when it has no address. */
+/** The address and the moments around which callbacks of a message were written. Undefined without an address. */
 export const toldOf = async (sql: Sql, companyId: number, uuid: string) =>
   toldOfSeen(await requireSeen(sql, [companyId], uuid))
 

@@ -5,20 +5,20 @@ import type { SendingMethod } from '../message-search/found-message.ts'
 import type { PricingModel } from '../pricing/tariff.ts'
 import type { WaitReason } from '../waiting/waiting.ts'
 
-/** A person as the audit log names it. */
+/** A person as the audit log names them. */
 export type Sender = { kind: Actor['kind']; login: string }
 
-/** A part of a message at an operator, as the gateway noted it. */
+/** A part of a message at an operator, as the gateway recorded it. */
 export type PartAtOperator = { gateway: string; part: number; providerId: string; status: string }
 
-/** Something that happened to a message, or that it waits for now. What is not stored is in none of them. */
+/** An event of a message, or the event that it waits for now. Only stored events are included. */
 export type Moment =
   | {
       kind: 'accepted'
       at: Date
       method: SendingMethod | null
       position: number | null
-      /** The API key that it came with; null where none is stored. */
+      /** The API key of the request. Null if none is stored. */
       key: { keyId: number; name: string } | null
       /** The person who sent it from the cabinet. */
       person: Sender | null
@@ -26,10 +26,10 @@ export type Moment =
   /** A later step of a cascade. */
   | { kind: 'next step'; at: Date }
   | { kind: 'priced'; at: Date; parts: number; price: Money; model: PricingModel | null }
-  /** Where a dispatch was not started yet, nothing is held. */
+  /** A dispatch that is not started holds nothing. */
   | { kind: 'held'; at: Date; amount: Money; isByStart: boolean }
   | { kind: 'waiting'; at: null; reasons: WaitReason[]; notBefore: Date | null }
-  /** `gone`: ids of parts are kept for three days. `unread`: they could not be looked up in time. */
+  /** `gone`: ids of parts are stored for three days only. `unread`: the search took too long. */
   | { kind: 'sent'; at: Date; parts: PartAtOperator[] | 'gone' | 'unread' }
   | { kind: 'delivered'; at: Date; charged: Money; released: Money }
   | {
@@ -42,7 +42,7 @@ export type Moment =
       released: Money
     }
   | { kind: 'read'; at: Date }
-  /** The message had reached another end before, which stays. */
+  /** The message already had another final status, which stays. */
   | {
       kind: 'late receipt'
       at: Date
@@ -53,7 +53,7 @@ export type Moment =
   | { kind: 'clicked'; at: Date; url: string; code: string; clicks: number; place: number }
   | { kind: 'callback'; at: Date; callback: MessageCallback }
 
-/** In the order of time; what it waits for now comes last. */
+/** In the order of time. The event that the message waits for comes last. */
 export const inOrder = (moments: Moment[]): Moment[] =>
   moments
     .map((moment, place) => ({ moment, place }))

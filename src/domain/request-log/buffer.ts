@@ -1,6 +1,6 @@
 import { isRefused, type LoggedRequest, type Owner } from './request.ts'
 
-/** How many requests of an owner came with a key within one minute, and how many of them are only counted. */
+/** The requests of one key within one minute: their number, and the number of requests that are only counted. */
 export type MinuteCount = {
   owner: Owner
   keyId: number
@@ -14,10 +14,10 @@ export type MinuteCount = {
 export type Collected = { requests: LoggedRequest[]; counts: MinuteCount[] }
 
 export type BufferLimits = {
-  /** Of one owner, between two writes: requests that succeeded, and requests that were refused. */
+  /** The limits of one owner between two writes: for successful and for refused requests. */
   successesOfOwner: number
   refusalsOfOwner: number
-  /** Of all owners together, between two writes. */
+  /** The limits of all owners together between two writes. */
   successes: number
   refusals: number
   counts: number
@@ -32,8 +32,8 @@ export const usualBufferLimits: BufferLimits = {
 }
 
 /**
- * Requests between two writes. Refusals have a room of their own, so that no number of successes pushes them out. What
- * does not fit is counted, and beyond the bound of counts forgotten.
+ * The requests between two writes. Refused requests have a limit of their own, so that successful requests cannot
+ * displace them. Requests above the limit are only counted, and above the limit of counts they are dropped.
  */
 export class RequestBuffer {
   readonly #limits: BufferLimits
@@ -60,7 +60,7 @@ export class RequestBuffer {
     return this.#counts.size === 0
   }
 
-  /** Everything since the last time. */
+  /** Returns all requests since the last call. */
   take(): Collected {
     const collected = { requests: [...this.#refusals, ...this.#successes], counts: [...this.#counts.values()] }
     this.#successes = []

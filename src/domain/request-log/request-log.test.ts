@@ -95,7 +95,7 @@ describe('writing', () => {
     await expect.poll(() => writes).toBe(1) // the first one still waits, and no other begins
     silent.close()
     await sql.end({ timeout: 0 })
-    await writer.stop() // what is left is forgotten, and nothing is thrown
+    await writer.stop() // drops the remaining requests and does not throw
   })
 
   test('to a database that refuses is forgotten, and the next write is tried anew', async () => {
@@ -111,7 +111,7 @@ describe('writing', () => {
   })
 })
 
-test('a day after its end an hour is dropped, over midnight and whatever the hour before', async () => {
+test('an hour is dropped a day after its end, also across midnight and for every earlier hour', async () => {
   const owner: Owner = { kind: 'COMPANY', id: 9 }
   const writer = new RequestWriter({ sql: db.sql, log })
   const ats = ['2026-03-01T22:59:59.999Z', '2026-03-01T23:00:00Z', '2026-03-01T23:59:59.999Z', '2026-03-02T00:00:00Z']

@@ -15,7 +15,7 @@ export type RequestFilter = {
   before?: store.Place | undefined
 }
 
-/** `next`: where older ones begin. A page may have none that fit, and a next one. */
+/** `next`: the start of the next page. A page may be empty and still have a next page. */
 export type RequestPage = {
   requests: store.ListedRequest[]
   next: store.Place | undefined
@@ -23,7 +23,7 @@ export type RequestPage = {
   unlisted: { minute: Date; unlisted: number }[]
 }
 
-/** Of a filter that no index knows, one page reads no more rows than this; the next page goes on behind them. */
+/** For a filter without an index, one page reads at most this many rows. The next page continues after them. */
 const MOST_READ = 10_000
 const MOST_OF_ID = 100
 
@@ -53,7 +53,7 @@ export async function listRequests(
   return { requests, next, unlisted: await unlistedAmong(sql, owner, filter, requests, now) }
 }
 
-/** A clock of another process may be ahead. */
+/** The clock of another process may be ahead. */
 const FUTURE_MS = 60_000
 
 function storeFilterOf({ statusClass, keyId, method }: RequestFilter): store.Filter {
@@ -67,7 +67,7 @@ function storeFilterOf({ statusClass, keyId, method }: RequestFilter): store.Fil
   }
 }
 
-/** Told where everything is shown: a filter cannot say how many of those that are only counted fit it. */
+/** Only a list without a filter shows these counts, because requests that are only counted cannot be filtered. */
 async function unlistedAmong(
   sql: Sql,
   owner: Owner,
@@ -85,10 +85,10 @@ async function unlistedAmong(
 
 const startOfMinute = (at: Date) => new Date(Math.floor(at.getTime() / 60_000) * 60_000)
 
-/** How many requests came since a moment of the last day, by key; 0 is a token of a partner. */
+/** The number of requests since a moment of the last day, by key. Key 0 is the token of a partner. */
 export const countRequests = (sql: Sql, owner: Owner, since: Date) => store.selectTotals(sql, owner, since)
 
-/** When the keys of a company were last used, to the minute. */
+/** The last use of each key of a company, to the minute. */
 export async function lastUses(sql: Sql, companyId: number): Promise<Map<number, Date>> {
   const uses = await store.selectUses(sql, companyId)
   return new Map(uses.map(({ keyId, usedAt }) => [keyId, usedAt]))
@@ -97,7 +97,7 @@ export async function lastUses(sql: Sql, companyId: number): Promise<Map<number,
 const SWEEP_SIZE = 5000
 const KEPT_MINUTES_MS = KEPT_MS + 3_600_000
 
-/** Housekeeping: whole hours go when a day has passed since their end. */
+/** Housekeeping: deletes each hour a day after its end. */
 export async function forgetOldRequests(sql: Sql, now: Date): Promise<void> {
   await store.dropHours(sql, new Date(now.getTime() - KEPT_MS))
   const before = new Date(now.getTime() - KEPT_MINUTES_MS)

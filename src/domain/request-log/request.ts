@@ -1,4 +1,4 @@
-/** Whose request it was: the company of a key, or the partner of a token. */
+/** The owner of a request: the company of the key, or the partner of the token. */
 export type Owner = { kind: 'COMPANY' | 'PARTNER'; id: number }
 
 /** A request to one of the public APIs that was answered. */

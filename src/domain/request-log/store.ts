@@ -54,7 +54,7 @@ export type Filter = {
   method: string | undefined
 }
 
-/** Of the newest `most` requests before a place those that fit, the newest first. */
+/** Reads the newest `most` requests before a place and returns the requests that fit, the newest first. */
 export function selectRequests(
   sql: Sql,
   owner: Owner,
@@ -74,7 +74,7 @@ export function selectRequests(
     limit ${limit}`
 }
 
-/** The place of the last one of the newest `most`; nothing when there are fewer. */
+/** The place of the last of the newest `most` requests. No row if there are fewer. */
 export const selectLastRead = (sql: Sql, owner: Owner, since: Date, before: Place, refused: boolean, most: number) =>
   sql<Place[]>`
     select at, request_no from (${newest(sql, owner, since, before, refused)} offset ${most - 1} limit 1) r`
@@ -87,7 +87,7 @@ const newest = (sql: Sql, owner: Owner, since: Date, before: Place, refused: boo
     ${refused ? sql`and status >= 400` : sql``}
   order by at desc, request_no desc`
 
-/** Found before it is put in order: the index of the order would read every request of the day. */
+/** Filters before it sorts: the index of the order would read every request of the day. */
 export function selectById(sql: Sql, owner: Owner, since: Date, until: Date, requestId: string, most: number) {
   return sql<ListedRequest[]>`
     with r as materialized (

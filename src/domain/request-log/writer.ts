@@ -15,8 +15,8 @@ type WriterContext = { sql: Pool; log: Logger; limits?: BufferLimits; everyMs?: 
 
 /**
  * Writes the requests that this process answered, once a second and in one statement. A request only puts an object into
- * the buffer: it never waits for the database. While a write is under way the next requests wait in the bounded buffer;
- * a write that fails loses what it had to write.
+ * the buffer: it never waits for the database. During a write the next requests wait in the bounded buffer. A failed
+ * write loses its requests.
  */
 export class RequestWriter {
   readonly #sql: Pool
@@ -42,7 +42,7 @@ export class RequestWriter {
     this.#timer ??= setTimeout(() => this.#turn(), this.#everyMs).unref()
   }
 
-  /** Writes what is left, unless the database does not answer. */
+  /** Writes the remaining requests, unless the database does not answer. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
@@ -52,7 +52,7 @@ export class RequestWriter {
     clearTimeout(patience)
   }
 
-  /** Writes what was noted. Never fails: what cannot be written is forgotten. */
+  /** Writes the requests of the buffer. Never throws: it drops requests that it cannot write. */
   async write(): Promise<void> {
     if (this.#buffer.isEmpty) return
     const { requests, counts } = this.#buffer.take()

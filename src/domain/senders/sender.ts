@@ -31,7 +31,7 @@ export type Sender = {
   fee: Money | null
   managerComment: string | null
   rejectedAt: Date | null
-  /** Its own limit, where it has one. */
+  /** The limit of this sender. Null without one. */
   partsPerSecond: number | null
   createdAt: Date
   counteragentName: string
@@ -46,7 +46,7 @@ export type NewSender = Pick<
   documentIds: string[]
 }
 
-/** A sender name with what the company hands in for its review. */
+/** A sender name with the description and the documents for its review. */
 export type SenderRequest = Sender & { description: string | null; documentIds: string[] }
 
 export type SenderChange = Partial<Pick<Sender, 'senderName' | 'commonType' | 'validFrom'>> & {
@@ -64,7 +64,7 @@ export const changeableFields = new ChangeableFields<keyof SenderChange>('sender
   ['documentIds', untilTheEnd],
 ])
 
-/** A name of spaces alone would show as none. */
+/** A name that consists of spaces would be invisible. */
 const SMS_NAME = /^(?! +$)[A-Za-z0-9 !"#$%&'()*+,\-./:;<=>?@_]{1,11}$/
 
 export function refuseBadName(name: string, channelType: ClientChannel, brand: Brand) {
@@ -85,7 +85,7 @@ const VIBER_WORD = `[\\p{L}\\p{M}\\p{Nd}.,:;!?&'"«»()+\\-–—_/@#№%*]+`
 const VIBER_NAME = new RegExp(`^(?=.*[\\p{L}\\p{Nd}])${VIBER_WORD}(?: ${VIBER_WORD})*$`, 'u')
 const MOST_VIBER_CHARACTERS = 28
 
-/** What VIBER takes as a service name; clients register such names themselves, partners answer for theirs. */
+/** Checks the name of a VIBER service. Only clients' names are checked: a partner is responsible for the names it registers. */
 export function refuseBadViberName(name: string) {
   if (VIBER_NAME.test(name) && [...name].length <= MOST_VIBER_CHARACTERS) return
   throw invalidField(
@@ -102,13 +102,13 @@ export function refuseBadDates(dates: { validFrom: Date; validTo: Date | null | 
 
 export const isInternational = (sender: Pick<Sender, 'commonType'>) => sender.commonType.startsWith('INTERNATIONAL_')
 
-/** Names of these types cost a monthly fee where the brand's operator asks for one. */
+/** Names of these types cost a monthly fee if the operator of the brand asks for one. */
 export const isPaidType = (commonType: CommonType) => commonType === 'PROMO' || commonType === 'MULTISIGNATURE'
 
 export const senderTypes = ['COMMON', 'START', 'PRO'] as const
 export type SenderType = (typeof senderTypes)[number]
 
-/** Which tariffs a name is billed by. */
+/** The group of tariffs that apply to a name. */
 export function senderTypeOf(sender: Pick<Sender, 'commonType' | 'fee'>): SenderType {
   if (sender.commonType === 'COMMON') return 'COMMON'
   return sender.fee === null ? 'START' : 'PRO'

@@ -25,7 +25,7 @@ beforeEach(async () => {
   await db.sql`truncate sender_moves, senders cascade`
 })
 
-/** A name in the given state, as if it had come there by itself. */
+/** A name with the given review status. */
 async function aSenderIn(status: ReviewStatus, given: Partial<NewSender> & { validTo?: Date } = {}): Promise<Sender> {
   const { validTo, ...rest } = given
   const { senderId } = await aSender(db.sql, companyId, { validFrom: inDays(-10), ...rest })
@@ -47,7 +47,7 @@ const tick = (moderation: 'auto' | 'manual', at = now, feeOf = noFee) =>
 const others = (...states: readonly ReviewStatus[]) => reviewStatuses.filter(status => !states.includes(status))
 
 describe('manual moderation', () => {
-  test('a name is a draft when it is made, and submitted by the next tick; further it does not go by itself', async () => {
+  test('a new name is a draft; the next tick submits it, and no later tick changes it', async () => {
     const sender = await aSender(db.sql, companyId)
     expect(sender.status).toBe('DRAFT')
     expect(await tick('manual')).toBe(1)
@@ -56,7 +56,7 @@ describe('manual moderation', () => {
     expect(await statusOf(sender)).toBe('PRE_REVIEW')
   })
 
-  test.each(others('DRAFT', 'AWAITING'))('%s stays what it is', async status => {
+  test.each(others('DRAFT', 'AWAITING'))('%s does not change', async status => {
     const sender = await aSenderIn(status)
     expect(await tick('manual')).toBe(0)
     expect(await statusOf(sender)).toBe(status)
@@ -73,7 +73,7 @@ describe('automatic moderation', () => {
   ]
 
   test.each(openStatuses.map((status, i) => [status, review.slice(i)] as const))(
-    'a name that is %s is approved in one tick, and every move is kept',
+    'a name that is %s is approved in one tick, and every change is stored',
     async (status, moves) => {
       const sender = await aSenderIn(status)
       expect(await tick('auto')).toBe(moves.length)
@@ -84,13 +84,13 @@ describe('automatic moderation', () => {
     },
   )
 
-  test.each(others(...openStatuses))('%s stays what it is', async status => {
+  test.each(others(...openStatuses))('%s does not change', async status => {
     const sender = await aSenderIn(status)
     expect(await tick('auto')).toBe(0)
     expect(await statusOf(sender)).toBe(status)
   })
 
-  test('a name whose first day is still to come waits for it', async () => {
+  test('a name waits for its first day', async () => {
     const sender = await aSender(db.sql, companyId, { validFrom: inDays(1) })
     await tick('auto')
     expect(await statusOf(sender)).toBe('AWAITING')
@@ -115,7 +115,7 @@ describe('automatic moderation', () => {
   })
 })
 
-describe('moves by date', () => {
+describe('changes by date', () => {
   test.each(['auto', 'manual'] as const)('AWAITING becomes APPROVED on its first day (%s)', async moderation => {
     const sender = await aSenderIn('AWAITING', { validFrom: inDays(1) })
     expect(await tick(moderation)).toBe(0)
@@ -136,12 +136,12 @@ describe('moves by date', () => {
     expect(await tick(moderation, inDays(50))).toBe(0)
   })
 
-  test('nothing else is closed by its date', async () => {
+  test('the last day closes no name in another status', async () => {
     for (const status of others(...openStatuses, 'APPROVED')) await aSenderIn(status, { validTo: inDays(-1) })
     expect(await tick('auto')).toBe(0)
   })
 
-  test('more names than one tick takes are moved by the next ones', async () => {
+  test('the next ticks change the names that exceed the limit of one tick', async () => {
     await db.sql`
       insert into senders (company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, valid_from)
       select ${companyId}, 1000000 + n, 'NAME', 'SMS', 'COMMON', 'MTS', 'RU', ${now} from generate_series(1, 520) n`
@@ -153,7 +153,7 @@ describe('moves by date', () => {
 describe('staff', () => {
   const APPROVAL = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING', 'APPROVED'] as const
 
-  test.each(openStatuses)('approve a name that is %s: what is left of the review is passed', async status => {
+  test.each(openStatuses)('approve a name that is %s: it passes the rest of the review', async status => {
     const sender = await aSenderIn(status)
     expect((await approveSender(db.sql, sender.senderId, noFee, now)).status).toBe('APPROVED')
     const path = APPROVAL.slice(APPROVAL.indexOf(status))
@@ -191,18 +191,21 @@ describe('staff', () => {
       (id: number) => rejectSender(db.sql, id, 'no', now),
     ],
     ['deny', ['CLOSED', 'DENIED'] as ReviewStatus[], (id: number) => denySender(db.sql, id, 'no', now)],
-  ] as const)('cannot %s what is in no state for it, and say so in one sentence', async (_, states, decide) => {
-    for (const status of states) {
-      const sender = await aSenderIn(status)
-      const refusal = await decide(sender.senderId).catch(error => error)
-      expect(refusal).toMatchObject({ kind: 'invalid' })
-      expect(refusal.message).toMatch(new RegExp(`^Sender ${sender.senderId} is ${status} and cannot be \\w+$`))
-      expect(await changesOf(sender)).toEqual([])
-      expect(await read(sender)).toEqual(sender)
-    }
-  })
+  ] as const)(
+    'cannot %s a name in any other status, and the error says so in one sentence',
+    async (_, states, decide) => {
+      for (const status of states) {
+        const sender = await aSenderIn(status)
+        const refusal = await decide(sender.senderId).catch(error => error)
+        expect(refusal).toMatchObject({ kind: 'invalid' })
+        expect(refusal.message).toMatch(new RegExp(`^Sender ${sender.senderId} is ${status} and cannot be \\w+$`))
+        expect(await changesOf(sender)).toEqual([])
+        expect(await read(sender)).toEqual(sender)
+      }
+    },
+  )
 
-  test('what was said of a rejection is gone when the name is approved after all', async () => {
+  test('the approval of a rejected name removes the comment of the rejection', async () => {
     const sender = await aSenderIn('PRE_REVIEW')
     await rejectSender(db.sql, sender.senderId, 'Too short', now)
     expect(await updateSender(db.sql, sender, {}, now)).toMatchObject({ managerComment: 'Too short' })
@@ -212,7 +215,7 @@ describe('staff', () => {
     })
   })
 
-  test('what is said with an approval stays, also while the first day is waited for', async () => {
+  test('the comment of an approval stays, before and after the first day', async () => {
     const sender = await aSenderIn('PRE_REVIEW', { validFrom: inDays(1) })
     await approveSender(db.sql, sender.senderId, noFee, now, 'Well named')
     expect(await read(sender)).toMatchObject({ status: 'AWAITING', managerComment: 'Well named' })
@@ -220,7 +223,7 @@ describe('staff', () => {
     expect(await read(sender)).toMatchObject({ status: 'APPROVED', managerComment: 'Well named' })
   })
 
-  test('are told of a name that is not there', async () => {
+  test('get an error for an unknown name', async () => {
     await expect(approveSender(db.sql, 987_654, noFee, now)).rejects.toMatchObject({ kind: 'not_found' })
   })
 })
@@ -295,10 +298,10 @@ describe('the fee', () => {
 })
 
 describe('at once', () => {
-  test('any number of processes make each move once', async () => {
+  test('several processes make each change once', async () => {
     const senders = await Promise.all(Array.from({ length: 30 }, () => aSender(db.sql, companyId)))
     const moves = await Promise.all(Array.from({ length: 6 }, () => tick('auto')))
-    // One that lost a name to another may have left it on its way: the next tick ends it.
+    // A process that lost a name to another process stops there. The next tick takes the name to its end.
     const late = await tick('auto')
     for (const sender of senders) {
       expect(await statusOf(sender)).toBe('APPROVED')
@@ -318,7 +321,7 @@ describe('at once', () => {
     expect(decided).toHaveLength(1)
   })
 
-  /** The clock has seen the name and is about to move it when the change is written. */
+  /** The change is written between the tick's reading of the name and its update. */
   async function changedUnderTheClock(sender: Sender, change: (sql: typeof db.sql) => Promise<unknown>, feeOf = noFee) {
     let ticked: Promise<number> | undefined
     await db.sql.begin(async tx => {
@@ -330,7 +333,7 @@ describe('at once', () => {
     return read(sender)
   }
 
-  test('a type changed under the eyes of the clock does not cost the fee', async () => {
+  test('a change of the type during a tick does not lose the fee', async () => {
     const sender = await aSender(db.sql, companyId, { commonType: 'COMMON' })
     await changedUnderTheClock(
       sender,
@@ -341,7 +344,7 @@ describe('at once', () => {
     expect(await read(sender)).toMatchObject({ status: 'APPROVED', commonType: 'PROMO', fee: money('100') })
   })
 
-  test('a first day put off under the eyes of the clock is waited for', async () => {
+  test('a name waits for a first day that was put off during a tick', async () => {
     const sender = await aSenderIn('AWAITING')
     const changed = await changedUnderTheClock(
       sender,
@@ -350,7 +353,7 @@ describe('at once', () => {
     expect(changed.status).toBe('AWAITING')
   })
 
-  test('a last day put off under the eyes of the clock does not close the name', async () => {
+  test('a last day that was put off during a tick does not close the name', async () => {
     const sender = await aSenderIn('APPROVED', { validTo: now })
     const changed = await changedUnderTheClock(
       sender,

@@ -26,7 +26,7 @@ export async function createSender(sql: Transaction, companyId: number, sender: 
   return requireSender(sql, companyId, id!.senderId)
 }
 
-/** The same for several operators at once. A registration that the company has already is not made a second time. */
+/** Registers a name with several operators at once. Throws if the company has one of these registrations already. */
 export async function createSenders(
   sql: Transaction,
   companyId: number,
@@ -96,7 +96,7 @@ export async function requireSenderRequest(sql: Sql, companyId: number, senderId
   return sender
 }
 
-/** Locks a name until the transaction ends, and refuses when it is not as the person saw it. */
+/** Locks a name until the transaction ends. Throws if the name changed after the person read it. */
 export async function requireUnchanged(
   sql: Transaction,
   companyId: number,
@@ -120,20 +120,20 @@ export async function companyOfSender(sql: Sql, senderId: number): Promise<numbe
 export const reviewChangesOfSender = (sql: Sql, companyId: number, senderId: number): Promise<ReviewChange[]> =>
   selectReviewChanges(sql, store.reviewed, companyId, senderId)
 
-/** A sender of this partner. Someone else's is as unknown as one that does not exist. */
+/** A sender of this partner. A sender of another partner counts as not found. */
 export async function requireSenderOf(sql: Sql, partner: Partner, senderId: number): Promise<Sender> {
   const [sender] = await store.selectSenderOfPartner(sql, partner.partnerId, senderId)
   if (!sender) throw notFound('Sender')
   return sender
 }
 
-/** Whether anything was handed in to prove that the name may be used. */
+/** Whether the company uploaded documents that prove its right to the name. */
 export async function hasDocuments(sql: Sql, { companyId, senderId }: Sender): Promise<boolean> {
   const [row] = await store.countDocuments(sql, companyId, senderId)
   return row !== undefined && row.documents > 0
 }
 
-/** Changes a name as far as its state allows; one that was rejected goes back into review. */
+/** Changes the fields that the review status allows to change. A rejected name goes back into review. */
 export async function updateSender(
   pool: Pool,
   { companyId, senderId }: Pick<Sender, 'companyId' | 'senderId'>,
@@ -177,18 +177,18 @@ export async function unsuspendSender(sql: Sql, { companyId, senderId }: Pick<Se
   return requireSender(sql, companyId, senderId)
 }
 
-/** Every registration of these names, in whatever state. */
+/** Every registration of these names, in any review status. */
 export const sendersCalled = (sql: Sql, companyId: number, names: string[]): Promise<Sender[]> =>
   store.selectSendersByNames(sql, companyId, names)
 
 export const sendersByIds = (sql: Sql, companyId: number, senderIds: number[]): Promise<Sender[]> =>
   store.selectSendersByIds(sql, companyId, senderIds)
 
-/** For staff: every partner's names, or those of one company; what waits for review comes first. */
+/** For staff: the names of all companies or of one company. Names under review come first. */
 export const listAllSenders = (sql: Sql, companyId: number | undefined): Promise<Sender[]> =>
   store.selectAllSenders(sql, companyId)
 
-/** For staff: the most parts a second under a name, or none. Engines look at it before every chunk. */
+/** For staff: sets the limit of a name in parts per second, or removes it. Engines read the limit before every chunk. */
 export async function setSenderRate(sql: Sql, senderId: number, partsPerSecond: number | null): Promise<Sender> {
   const [changed] = await store.updateRate(sql, senderId, partsPerSecond)
   if (!changed) throw notFound('Sender')

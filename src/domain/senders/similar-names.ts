@@ -2,11 +2,11 @@ import type { Sql } from '../../db/sql.ts'
 import type { Neighbour } from './store.ts'
 import * as store from './store.ts'
 
-/** How many names are read on each side, and how many of them are shown. */
+/** The number of names that are read on each side, and the number of names that are shown. */
 const READ = 100
 const SHOWN = 8
 
-/** Names of other companies that look like this one, the most similar first; of each company, channel and state one. */
+/** Names of other companies that look like this name, the most similar first. Each company, channel and status occurs once. */
 export async function similarNames(sql: Sql, companyId: number, senderName: string): Promise<Neighbour[]> {
   const wanted = looks(senderName)
   const near = (await store.selectNeighbours(sql, companyId, senderName, READ))
@@ -21,7 +21,7 @@ export async function similarNames(sql: Sql, companyId: number, senderName: stri
 const kindOf = ({ senderName, companyName, channelType, status, suspended }: Neighbour) =>
   JSON.stringify([senderName, companyName, channelType, status, suspended])
 
-/** Names that a reader may take for each other are the same: signs and capitals are left out, some digits are letters. */
+/** A form that is the same for names that look alike: without signs and capitals, and with letters for similar digits. */
 const looks = (name: string) =>
   name
     .toLowerCase()
@@ -32,7 +32,7 @@ const looks = (name: string) =>
 /** Up to a third of the characters may differ. */
 const farthest = (name: string) => Math.max(1, Math.floor(name.length / 3))
 
-/** How many characters have to be put in, taken out or replaced. Names have at most 64 characters. */
+/** The number of characters to insert, remove or replace. Names have at most 64 characters. */
 export function distanceBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {

@@ -56,7 +56,7 @@ export function selectSenderRequest(sql: Sql, companyId: number, senderId: numbe
     where s.company_id = ${companyId} and s.sender_id = ${senderId}`
 }
 
-/** Until the transaction ends, nobody else registers names of this company in the cabinet. */
+/** Other registrations of this company in the cabinet wait until the transaction ends. */
 export const lockSendersOf = (sql: Sql, companyId: number) =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`senders of ${companyId}`}, 0))`
 
@@ -125,7 +125,7 @@ export type NameFilter = {
   search?: string | undefined
 }
 
-/** Names of which at least one registration fits. */
+/** Names with at least one registration that fits the filter. */
 const namesIn = (sql: Sql, companyId: number, { statuses, suspended, search }: NameFilter) => sql`
   select channel_type, sender_name, max(sender_id) as newest from senders
   where company_id = ${companyId}
@@ -266,8 +266,8 @@ export type Neighbour = Pick<
 > & { companyName: string }
 
 /**
- * Names of other companies that stand next to this one in the order of plain names: those share the longest beginning.
- * So many on each side are read, whatever else is stored.
+ * Names of other companies that are next to this name in the order of plain names: they share the longest beginning.
+ * The statement reads at most `each` names on each side.
  */
 export function selectNeighbours(sql: Sql, companyId: number, senderName: string, each: number) {
   const name = plainName(sql, sql`${senderName}::text`)

@@ -5,26 +5,26 @@ import * as store from './store.ts'
 
 export type { ClickedDispatch, ClicksOfDispatch, LinkPlace, ListedLink } from './store.ts'
 
-/** What a person looks for among the short links of a company. */
+/** A search among the short links of a company. */
 export type LinkSearch = {
   /** A code, a short link, or a part of the target's host. */
   typed: string
   dispatchId?: number | undefined
-  /** The last link of the page before. */
+  /** The last link of the previous page. */
   before?: LinkPlace | undefined
   limit: number
 }
 
 export type LinkPage = {
   items: ListedLink[]
-  /** Where the next page goes on; undefined at the end. */
+  /** The start of the next page. Undefined at the end. */
   older: LinkPlace | undefined
-  /** The time for the search was over; `older` says where it goes on. */
+  /** The search took too long. `older`: the place where it can continue. */
   isCut: boolean
 }
 
 const SEARCH_MS = 3000
-/** Links that one statement reads at most, whatever it looks for. */
+/** The most links that one statement reads. */
 const BLOCK = 2000
 
 /**
@@ -51,7 +51,7 @@ async function questionOf(sql: Sql, companyId: number, search: LinkSearch): Prom
   return { companyId, host, dispatch: { dispatchId: search.dispatchId, least: range.least, greatest: range.greatest } }
 }
 
-/** `https://shop.example/sale` is looked for by its host. */
+/** `https://shop.example/sale` is searched by its host. */
 const hostIn = (typed: string) =>
   typed
     .trim()
@@ -89,13 +89,13 @@ export async function clickedLink(sql: Sql, companyId: number, code: string) {
 /** Clicks of all links of the company, by hours of UTC, from a moment on. */
 export const clicksByHour = (sql: Pool, companyId: number, from: Date) => store.selectHours(sql, companyId, from)
 
-/** Clicks on the links of a dispatch, and how many of its recipients made them. */
+/** The clicks on the links of a dispatch, and the number of recipients that made them. */
 export async function clicksOfDispatch(sql: Sql, companyId: number, dispatchId: number): Promise<ClicksOfDispatch> {
   const [sums] = await store.selectClicksOfDispatch(sql, companyId, dispatchId)
   return sums!
 }
 
-/** The newest dispatches whose links were followed, below one that was shown; `older` says where the next page goes on. */
+/** The newest dispatches with clicks, older than a given dispatch. `older`: the start of the next page. */
 export async function clickedDispatches(sql: Sql, companyId: number, before: number | undefined, limit: number) {
   const found = await store.selectClickedDispatches(sql, companyId, before, limit + 1)
   const items = found.slice(0, limit)

@@ -104,7 +104,7 @@ describe('shortening', () => {
     )
     .map(pieces => pieces.join(''))
 
-  test('put back, the links make the text again; what is short does not become shorter', () => {
+  test('the original links restore the text; a short link does not become shorter', () => {
     let found = 0
     fc.assert(
       fc.property(anyText, text => {
@@ -155,7 +155,7 @@ describe('shortening', () => {
     ['{', '}'],
   )
 
-  test('no link is lost, whatever stands around it', () => {
+  test('no link is lost, in any surrounding text', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(link, around), { maxLength: 6 }), items => {
         const text = items.map(([url, [before, after]]) => before + url + after).join(' ')

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** A link in the text of one message, and the code that stands for it. */
+/** A link in the text of one message, and its code. */
 export type ShortLink = { code: string; messageUuid: string; url: string }
 
 /**
@@ -18,14 +18,14 @@ export function randomCode(): string {
   return code.slice(0, CODE_LENGTH)
 }
 
-/** What may be a code: one of another length may have been made by an older or newer program. */
+/** Whether a text may be a code. An older or newer version may have made codes of another length. */
 export const isCode = (text: string) => /^[0-9A-Za-z]{7,32}$/.test(text)
 
 export const shortUrlOf = (base: string, code: string) => `${base}/${code}`
 
 /**
- * The text with every link replaced by a short one, and what each code stands for. The same link gets the same code in
- * one text; a link that is short already stays. Everything around the links is left as it is.
+ * The text with short links instead of its links, and the link of each code. The same link gets the same code in one
+ * text. A link that is already short stays. The text around the links does not change.
  */
 export function shortenLinks(
   text: string,
@@ -50,8 +50,8 @@ const SCHEME = /(?<![a-z0-9+.-])https?:\/\//gi
 const HOST = /[^/?#]*/y
 
 /**
- * Where links stand in a text, as they are written there. The host is looked at first, and a link is followed to its end
- * only behind a good one, so that every text is read once, however many beginnings of links it has.
+ * The links of a text with their places. The host is checked first, and the end of a link is searched only after a valid
+ * host, so that every text is read once, even with many beginnings of links.
  */
 export function linksIn(text: string): { at: number; url: string }[] {
   const links: { at: number; url: string }[] = []
@@ -106,7 +106,7 @@ function isNextLink(text: string, at: number): boolean {
 
 const TRAILING = new Set(".,:;!?…'’‘*|([{")
 
-/** What ends the sentence is not part of the link, and a bracket that only opens belongs to what follows. */
+/** Punctuation at the end of a sentence is not part of the link. An opening bracket belongs to the text after the link. */
 function withoutPunctuation(text: string, start: number, end: number): number {
   let last = end
   while (last > start && TRAILING.has(text[last - 1]!)) last--

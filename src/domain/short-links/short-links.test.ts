@@ -117,7 +117,7 @@ describe('shortening texts', () => {
       messageUuid: uuid7(now),
       text: `https://example.com/${name}/1 https://example.com/${name}/2 https://example.com/${name}/1`,
     }))
-    // The first message draws one that is taken and then its own second; the other one a pair of the same.
+    // The first message draws a code that is taken and then its own second code. The other message draws the same code twice.
     const codes = codesIn('AAAAAAA1', 'AAAAAAA2', 'AAAAAAA3', 'AAAAAAA3', 'AAAAAAA2', 'AAAAAAA4', 'AAAAAAA5')
     const texts = await shorten(messages, codes)
     expect(texts).toEqual([
@@ -166,7 +166,7 @@ describe('following', () => {
     expect(await db.sql`select from link_clicks`).toHaveLength(0)
   })
 
-  test('what is told of a click is kept with it, or neither', async () => {
+  test('a click and its callback are stored together or not at all', async () => {
     const [link] = await save([aLink()])
     const note = (sql: Transaction, { code, clickedAt }: Click) =>
       sql`insert into link_clicks (company_id, code, clicked_at) values (${companyId + 1}, ${code}, ${clickedAt})`

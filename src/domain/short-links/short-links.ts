@@ -6,7 +6,7 @@ const BATCH = 5000
 /** Rows of an hour or a dispatch among which clicks are counted: a click waits for another of the same row. */
 const SHARDS = 8
 const MOST_TRIES = 5
-/** Of one housekeeping. */
+/** The limit of one housekeeping run. */
 const MOST_BATCHES = 100
 
 /**
@@ -71,12 +71,12 @@ async function saveBatch(sql: Sql, companyId: number, links: ShortLink[], now: D
   return saved
 }
 
-/** That somebody followed a link: all that a callback tells, but for the message itself. */
+/** A click on a link, with the fields of its callback, except the fields of the message. */
 export type Click = store.FoundLink & { code: string; shortUrl: string; clickedAt: Date }
 
 /**
- * Where a link leads, and that it was followed: the click is written in one transaction with what `tell` makes of it,
- * such as a callback to come. Undefined when there is no such link.
+ * Records a click and returns the target of the link. The click is written in one transaction with the work of `tell`,
+ * for instance a callback. Undefined for an unknown link.
  */
 export function followLink(
   pool: Pool,
@@ -100,13 +100,13 @@ export function followLink(
   })
 }
 
-/** Where a link leads, for those who only look: nothing is counted. */
+/** The target of a link. Counts no click. */
 export async function findLink(sql: Sql, code: string): Promise<store.FoundLink | undefined> {
   const [link] = await store.selectLink(sql, code)
   return link
 }
 
-/** How often each of these links of a company was followed. */
+/** The number of clicks on each of these links of a company. */
 export async function clicksOf(sql: Sql, companyId: number, codes: string[]): Promise<Map<string, number>> {
   const rows = await store.countClicks(sql, companyId, codes)
   const counted = new Map(rows.map(({ code, clicks }) => [code, clicks]))
@@ -117,13 +117,13 @@ const CODE_IN_TEXT = /\/([0-9A-Za-z]{7,32})(?![0-9A-Za-z])/g
 const MOST_CODES = 50
 const MOST_SHOWN_CLICKS = 20
 
-/** The short links in the text of a message, with how often and when they were followed first. */
+/** The short links in the text of a message, with their number of clicks and first click. */
 export async function linksOfText(sql: Sql, companyId: number, messageUuid: string, text: string) {
   const codes = new Set([...text.matchAll(CODE_IN_TEXT)].map(([, code]) => code!).slice(0, MOST_CODES))
   return codes.size > 0 ? store.selectClicked(sql, companyId, messageUuid, [...codes], MOST_SHOWN_CLICKS) : []
 }
 
-/** Forgets links made before a moment, with their clicks, a batch at a time; the next housekeeping goes on. */
+/** Deletes links that are older than a moment, with their clicks, in batches. The next housekeeping continues. */
 export async function forgetOldLinks(pool: Pool, before: Date): Promise<void> {
   let batches = 0
   while ((await forgetBatch(pool, before)) === BATCH && ++batches < MOST_BATCHES);

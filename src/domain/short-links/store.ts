@@ -27,7 +27,7 @@ export function selectLink(sql: Sql, code: string) {
     select company_id, message_uuid, url from short_links where code = ${code}`
 }
 
-/** The same. Until the transaction ends the link cannot be forgotten, and other clicks on it wait. */
+/** The same with a lock: until the transaction ends, the link cannot be deleted and other clicks on it wait. */
 export function lockLink(sql: Sql, code: string) {
   return sql<FoundLink[]>`
     select company_id, message_uuid, url from short_links where code = ${code}
@@ -112,7 +112,7 @@ export type ClickedDispatch = ClicksOfDispatch & {
   delivered: number
 }
 
-/** The newest dispatches with clicks, below one that was shown. */
+/** The newest dispatches with clicks, older than a given dispatch. */
 export function selectClickedDispatches(sql: Sql, companyId: number, before: number | undefined, limit: number) {
   return sql<ClickedDispatch[]>`
     select k.dispatch_id, d.name, d.started_at, k.clicks, k.people, b.delivered
@@ -137,7 +137,7 @@ export function selectHours(sql: Sql, companyId: number, from: Date) {
     where company_id = ${companyId} and hour >= ${from} group by hour order by hour`
 }
 
-/** Where a link stands among those of its company. */
+/** The place of a link in the order of its company's links. */
 export type LinkPlace = { messageUuid: string; code: string }
 
 export type LinkQuestion = {
@@ -209,7 +209,7 @@ const isOfDispatch = (sql: Sql, dispatchId: number) => sql`exists (
 
 const like = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 
-/** The link that so many lie above, itself included; nothing when there are fewer. */
+/** The last of the next links up to a number. No row if there are fewer. */
 export function selectFloor(sql: Sql, question: LinkQuestion, after: LinkPlace | undefined, size: number) {
   return sql<LinkPlace[]>`
     select message_uuid, code from short_links

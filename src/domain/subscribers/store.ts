@@ -10,10 +10,10 @@ export function insertSubscribers(sql: Sql, whose: SubscribersOf, subscribers: S
     on conflict do nothing`
 }
 
-/** For whom an address is asked, and under which name. */
+/** The company and the sender name for which addresses are read. */
 export type Asked = { senderName: string; destination: string }
 
-/** The newest first; chats in which the bot is blocked come last, they are of use only to learn that they still are. */
+/** The newest first. Chats that blocked the bot come last: they only show whether they still block it. */
 export function selectAddresses(sql: Sql, gatewayId: number, whose: Omit<SubscribersOf, 'senderName'>, asked: Asked[]) {
   const { companyId, channelType } = whose
   const spelt = asked.flatMap(one => spellingsOf(channelType, one.senderName).map(spelling => ({ ...one, spelling })))
@@ -56,7 +56,7 @@ const spellings = ({ channelType, senderName }: SubscribersOf) => spellingsOf(ch
 export const deleteChat = (sql: Sql, gatewayId: number, address: string) =>
   sql`delete from gateway_chats where gateway_id = ${gatewayId} and address = ${address}`
 
-/** A number that was shown once stays known when a later word about the chat does not repeat it. */
+/** A known number stays known if a later report about the chat does not contain it. */
 export function upsertChats(sql: Sql, gatewayId: number, chats: Chat[]) {
   return sql`
     insert into gateway_chats (gateway_id, address, destination, gone, seen_at)

@@ -1,8 +1,8 @@
-/** A number, and where a channel finds its owner: the chat with a bot, a push subscription. */
+/** A number and its address in a channel: the chat with a bot, or a push subscription. */
 export type Subscriber = { destination: string; address: string }
 
-/** Whose subscribers: those of a company's name in a channel. */
+/** The company, channel and sender name that the subscribers belong to. */
 export type SubscribersOf = { companyId: number; channelType: string; senderName: string }
 
-/** A chat that a bot was told of; `destination` when its number is known, `gone` when the bot is blocked in it. */
+/** A chat with a bot. `destination`: its number, if known. `gone`: the subscriber blocked the bot. */
 export type Chat = { address: string; destination?: string; gone: boolean }

@@ -43,7 +43,7 @@ describe('a company saves its subscribers', () => {
     )
   })
 
-  test('those without a number or an address are rejected, the rest is kept', async () => {
+  test('subscribers without a number or an address are rejected, the others are stored', async () => {
     const saved = await save(
       { destination: 'nobody', address: '501' },
       { destination: anna, address: '  ' },
@@ -56,13 +56,13 @@ describe('a company saves its subscribers', () => {
     expect(await addresses(anna)).toEqual(new Map([[anna, ['503']]]))
   })
 
-  test('whose addresses have 2000 bytes and no more: that is what the database can look up', async () => {
+  test('with addresses of at most 2000 bytes, the limit of the index', async () => {
     const [most, more] = [randomBytes(1000).toString('hex'), randomBytes(1001).toString('hex')]
     expect(await save({ destination: anna, address: most })).toEqual({ accepted: 1, rejected: 0 })
     expect(await save({ destination: anna, address: more })).toEqual({ accepted: 0, rejected: 1 })
   })
 
-  test('the same twice, in one batch or two, is one', async () => {
+  test('the same subscriber in one or two batches is stored once', async () => {
     const twice = { destination: anna, address: '501' }
     expect(await save(twice, twice)).toEqual({ accepted: 2, rejected: 0 })
     expect(await save(twice)).toEqual({ accepted: 1, rejected: 0 })
@@ -93,13 +93,13 @@ describe('a company saves its subscribers', () => {
 })
 
 describe('a bot is told of chats', () => {
-  test('a chat with a number is an address of it, beside those that the company saved', async () => {
+  test('a chat with a number is one more address, beside the addresses that the company saved', async () => {
     await save({ destination: anna, address: '501' })
     await noteChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
     expect((await addresses(anna)).get(anna)!.toSorted()).toEqual(['501', '777'])
   })
 
-  test('a later word without the number does not take it away; a chat that is blocked comes last', async () => {
+  test('a later report without the number leaves the number; a blocked chat comes last', async () => {
     await save({ destination: anna, address: '501' })
     await noteChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
     await noteChats(db.sql, gatewayId, [{ address: '777', gone: true }])
@@ -111,7 +111,7 @@ describe('a bot is told of chats', () => {
     expect(await addresses(anna)).toEqual(new Map([[anna, ['777', '501']]]))
   })
 
-  test('of several words about one chat in a batch the last counts', async () => {
+  test('the last of several reports about a chat in a batch counts', async () => {
     await noteChats(db.sql, gatewayId, [
       { address: '777', gone: true },
       { address: '777', destination: anna, gone: true },
@@ -129,7 +129,7 @@ describe('a bot is told of chats', () => {
   })
 })
 
-test('an address that leads nowhere is forgotten, of that company and name alone', async () => {
+test('an invalid address is deleted, for its company and name only', async () => {
   await save({ destination: anna, address: '501' }, { destination: anna, address: '502' })
   await noteChats(db.sql, gatewayId, [{ address: '501', destination: anna, gone: false }])
   const other = await aCompany(db.sql, await aPartner(db.sql))
@@ -149,14 +149,14 @@ describe('a message from a chat', () => {
   const saveOf = (company: number, senderName: string, destination: string, channelType: ChannelType = 'TELEGRAM') =>
     saveSubscribers(db.sql, company, { channelType, senderName, subscribers: [{ destination, address: '777' }] })
 
-  test('is from the number that the subscriber showed, whatever a company saved', async () => {
+  test('comes from the number that the subscriber showed, not from a number that a company saved', async () => {
     await save({ destination: boris, address: '777' })
     expect(await numberOfChat(db.sql, gatewayId, '777')).toBeUndefined()
     await noteChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
     expect(await numberOfChat(db.sql, gatewayId, '777')).toBe(anna)
   })
 
-  test('that says stop is a stop of the number that was shown and of the one under which the company has it', async () => {
+  test('with a stop word blocks the number that was shown and the number that the company saved', async () => {
     await save({ destination: boris, address: '777' })
     expect(await takeInbound(db.sql, gatewayId, stop)).toEqual({ kind: 'stopped', companyIds: [companyId] })
     expect(await blacklistedAmong(db.sql, companyId, [anna, boris])).toEqual(new Set([boris]))
@@ -166,7 +166,7 @@ describe('a message from a chat', () => {
     expect(await blacklistedAmong(db.sql, companyId, [anna, boris])).toEqual(new Set([anna, boris]))
   })
 
-  test('is not steered by what another company says of it', async () => {
+  test('does not depend on numbers that another company saved', async () => {
     await aBot()
     await save({ destination: anna, address: '777' })
     const other = await aCompany(db.sql, await aPartner(db.sql))
@@ -177,7 +177,7 @@ describe('a message from a chat', () => {
     expect(await blacklistedAmong(db.sql, other, [anna, boris])).toEqual(new Set([boris]))
   })
 
-  test('that only another company has uploaded is nothing to the company that has the name', async () => {
+  test('whose chat only another company uploaded does not concern the company with the name', async () => {
     await aBot()
     const other = await aCompany(db.sql, await aPartner(db.sql))
     await saveOf(other, 'shop_bot', boris)
@@ -203,7 +203,7 @@ describe('a message from a chat', () => {
     expect(await blacklistedAmong(db.sql, other, [boris])).toEqual(new Set([boris]))
   })
 
-  test('to a name of SMS is to that name alone, with the sign or without it', async () => {
+  test('to a name of SMS concerns that exact name only, with or without the sign', async () => {
     const sms = await aGateway(db.sql, { name: 'sms', channelType: 'SMS' })
     const other = await aCompany(db.sql, await aPartner(db.sql))
     await anApprovedSender(db.sql, companyId, { channelType: 'SMS', senderName: '@SHOP' })
@@ -215,7 +215,7 @@ describe('a message from a chat', () => {
     })
   })
 
-  test('that says stop brings its number onto the blacklist', async () => {
+  test('with a stop word puts its number on the blacklist', async () => {
     await anApprovedSender(db.sql, companyId, { channelType: 'TELEGRAM', senderName: 'shop_bot' })
     const message = { from: 'chat:777', to: 'shop_bot', text: ' стоп ', receivedAt: new Date() }
     expect(await takeInbound(db.sql, gatewayId, message)).toEqual({ kind: 'unknown subscriber' })

@@ -7,10 +7,10 @@ import * as store from './store.ts'
 import type { Chat, Subscriber, SubscribersOf } from './subscriber.ts'
 
 const MOST_AT_ONCE = 10_000
-/** What an index of the database can hold. A subscription of a browser, an address and two keys, is far below. */
+/** An index of the database can hold this many bytes. The push subscription of a browser has far fewer. */
 const MOST_ADDRESS_BYTES = 2000
 
-/** Those whose number or address is none are rejected; those that are known already count as accepted. */
+/** Rejects subscribers with an invalid number or address. Known subscribers count as accepted. */
 export async function saveSubscribers(
   sql: Sql,
   companyId: number,
@@ -33,7 +33,7 @@ function normalised({ destination, address }: Subscriber): Subscriber[] {
 const isAddress = (text: string) =>
   text !== '' && Buffer.byteLength(text) <= MOST_ADDRESS_BYTES && !text.includes('\0') && text.isWellFormed()
 
-/** Where a gateway finds the owners of numbers; the most promising address first. Who has none is not in the map. */
+/** The addresses of numbers at a gateway, the most promising first. Numbers without an address are not in the map. */
 export async function addressesOf(
   sql: Sql,
   gatewayId: number,
@@ -47,7 +47,7 @@ export async function addressesOf(
   return byName.get(senderName) ?? new Map()
 }
 
-/** The same for numbers that are written to under several names: by name, then by number. */
+/** The same for several sender names: by name, then by number. */
 export async function addressesByName(
   sql: Sql,
   gatewayId: number,
@@ -64,13 +64,13 @@ export async function addressesByName(
   return byName
 }
 
-/** An address that leads nowhere any more. */
+/** Deletes an address that is no longer valid. */
 export async function removeAddress(sql: Sql, gatewayId: number, gone: SubscribersOf & { address: string }) {
   await store.deleteAddress(sql, gone, gone.address)
   await store.deleteChat(sql, gatewayId, gone.address)
 }
 
-/** Of several words about one chat the last counts, and none of them takes its number away. */
+/** The last of several reports about a chat counts. A report without a number leaves the known number. */
 export async function noteChats(sql: Sql, gatewayId: number, changes: Chat[]): Promise<void> {
   const chats = new Map<string, Chat>()
   for (const change of changes) chats.set(change.address, { ...chats.get(change.address), ...change })
@@ -80,7 +80,7 @@ export async function noteChats(sql: Sql, gatewayId: number, changes: Chat[]): P
 export const chatsOf = async (sql: Sql, gatewayId: number, destination: string): Promise<string[]> =>
   (await store.selectChats(sql, gatewayId, destination)).map(({ address }) => address)
 
-/** The number that whoever writes from a chat has shown to the bot. What companies say of chats holds for them alone. */
+/** The number that the subscriber of a chat showed to the bot. Numbers that a company uploads count for that company only. */
 export async function numberOfChat(sql: Sql, gatewayId: number, address: string): Promise<string | undefined> {
   const [known] = await store.selectNumber(sql, gatewayId, address)
   return known?.destination

@@ -12,7 +12,7 @@ export const selectDefaultCenter = (sql: Sql, companyId: number) =>
 export const selectCenterByName = (sql: Sql, companyId: number, name: string) =>
   sql<TrafficCenter[]>`select ${columns(sql)} from traffic_centers where company_id = ${companyId} and name = ${name}`
 
-/** Nothing when somebody else was faster; then theirs is committed, and the next statement sees it. */
+/** Returns no row if another transaction made the center first. That transaction is committed, and the next statement sees it. */
 export function insertCenter(sql: Sql, companyId: number, name: string, isDefault: boolean) {
   return sql<TrafficCenter[]>`
     insert into traffic_centers (company_id, name, is_default) values (${companyId}, ${name}, ${isDefault})
@@ -20,7 +20,7 @@ export function insertCenter(sql: Sql, companyId: number, name: string, isDefaul
     returning ${columns(sql)}`
 }
 
-/** Two who choose a default at once do so one after the other. */
+/** Two transactions that choose a default run one after another. */
 export const lockCompany = (sql: Sql, companyId: number) =>
   sql`select from companies where company_id = ${companyId} for no key update`
 

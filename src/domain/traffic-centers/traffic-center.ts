@@ -1,4 +1,4 @@
-/** By centers a company keeps its traffic apart: each MESSAGE key and each inbound message belongs to one. */
+/** A company separates its traffic by centers: each MESSAGE key and each inbound message belongs to one. */
 export type TrafficCenter = {
   /** Unique in the whole installation. */
   centerId: number
@@ -12,7 +12,7 @@ export const CENTER_NAME_LENGTH = 100
 /** Of one company. */
 export const MOST_CENTERS = 1000
 
-/** Why a center cannot be called so; undefined when it can. */
+/** The reason why a center cannot have this name. Undefined if it can. */
 export function refusalOfCenterName(name: string): string | undefined {
   const isGood = name.trim() === name && name.length > 0 && name.length <= CENTER_NAME_LENGTH
   return isGood ? undefined : `must be 1 to ${CENTER_NAME_LENGTH} characters, without spaces around them`

@@ -10,7 +10,7 @@ beforeAll(async () => {
   partner = await aPartner(db.sql)
 })
 
-test('a company has no center until one is needed, and then the default one, once', async () => {
+test('the first use makes the default center of a company, once', async () => {
   const companyId = await aCompany(db.sql, partner)
   expect(await listCenters(db.sql, companyId)).toEqual([])
   const center = await defaultCenter(db.sql, companyId)
@@ -19,7 +19,7 @@ test('a company has no center until one is needed, and then the default one, onc
   expect(await listCenters(db.sql, companyId)).toEqual([center])
 })
 
-test('those who need a center at the same time get the same one', async () => {
+test('calls at the same time get the same center', async () => {
   const companyId = await aCompany(db.sql, partner)
   const asked = await Promise.all(
     Array.from({ length: 8 }, (_, n) =>
@@ -33,13 +33,13 @@ test('those who need a center at the same time get the same one', async () => {
   ])
 })
 
-test('the default one comes first, so that nobody can take its name', async () => {
+test('the default center is made first, so that no other center takes its name', async () => {
   const companyId = await aCompany(db.sql, partner)
   expect(await centerCalled(db.sql, companyId, 'Default')).toMatchObject({ name: 'Default', isDefault: true })
   expect(await defaultCenter(db.sql, companyId)).toMatchObject({ name: 'Default', isDefault: true })
 })
 
-test('centers of two companies are different ones, whatever they are called', async () => {
+test('centers of two companies differ, even with the same name', async () => {
   const [one, other] = [await aCompany(db.sql, partner), await aCompany(db.sql, partner)]
   const shops = [await centerCalled(db.sql, one, 'Shop'), await centerCalled(db.sql, other, 'Shop')]
   expect(shops[0]!.centerId).not.toBe(shops[1]!.centerId)
@@ -59,7 +59,7 @@ describe('the default center', () => {
   const defaultsOf = async (companyId: number) =>
     (await listCenters(db.sql, companyId)).filter(({ isDefault }) => isDefault).map(center => center.name)
 
-  test('can be another one, and that one again', async () => {
+  test('can be changed, and set again to the same center', async () => {
     const companyId = await aCompany(db.sql, partner)
     const shop = await centerCalled(db.sql, companyId, 'Shop')
     for (let times = 0; times < 2; times++)
@@ -67,7 +67,7 @@ describe('the default center', () => {
     expect(await defaultsOf(companyId)).toEqual(['Shop'])
   })
 
-  test('stays when the other one is unknown, or another company has it', async () => {
+  test('does not change if the new center is unknown or belongs to another company', async () => {
     const [companyId, other] = [await aCompany(db.sql, partner), await aCompany(db.sql, partner)]
     await centerCalled(db.sql, other, 'Theirs')
     await defaultCenter(db.sql, companyId)
@@ -76,7 +76,7 @@ describe('the default center', () => {
     expect(await defaultsOf(companyId)).toEqual(['Default'])
   })
 
-  test('is one, whoever chooses at the same time', async () => {
+  test('is one center after several choices at the same time', async () => {
     const companyId = await aCompany(db.sql, partner)
     const called = ['A', 'B', 'C', 'D']
     for (const one of called) await centerCalled(db.sql, companyId, one)

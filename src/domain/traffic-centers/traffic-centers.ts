@@ -6,15 +6,15 @@ import { DEFAULT_CENTER_NAME, MOST_CENTERS, refusalOfCenterName, type TrafficCen
 export const listCenters = (sql: Sql, companyId: number): Promise<TrafficCenter[]> =>
   store.selectCenters(sql, companyId)
 
-/** The company's default center, made when it is first asked for. The company must exist. */
+/** The default center of a company. The first call makes it. The company must exist. */
 export async function defaultCenter(sql: Sql, companyId: number): Promise<TrafficCenter> {
   const find = () => store.selectDefaultCenter(sql, companyId)
   return findOrInsert(find, () => store.insertCenter(sql, companyId, DEFAULT_CENTER_NAME, true))
 }
 
 /**
- * The company's center of that name, made when there is none. The default one is made before any other, so that its
- * name is never taken when it is needed.
+ * The company's center with that name. A new name makes a new center. The default center is made before all others, so
+ * that no other center takes its name.
  */
 export async function centerCalled(sql: Sql, companyId: number, name: string): Promise<TrafficCenter> {
   const refusal = refusalOfCenterName(name)
@@ -29,13 +29,13 @@ export async function centerCalled(sql: Sql, companyId: number, name: string): P
 }
 
 /**
- * Makes a center the default one: where what matches no rule belongs from now on, and keys and rules that are made
- * without naming a center. What is there already stays where it is.
+ * Makes a center the default. It gets inbound messages that match no rule, and new keys and rules that name no center.
+ * Existing keys, rules and messages keep their center.
  */
 export const moveDefault = (pool: Pool, companyId: number, name: string): Promise<TrafficCenter> =>
   pool.begin(sql => moveDefaultWithin(sql, companyId, name))
 
-/** The same in a transaction that does more. Of two at once, the second begins when the first has ended. */
+/** The same as a part of a larger transaction. A second transaction waits until the first ends. */
 export async function moveDefaultWithin(sql: Transaction, companyId: number, name: string): Promise<TrafficCenter> {
   await lockCenters(sql, companyId)
   await store.clearDefaultCenter(sql, companyId)
@@ -44,7 +44,7 @@ export async function moveDefaultWithin(sql: Transaction, companyId: number, nam
   return center
 }
 
-/** Nobody else moves the default before the transaction ends. Gives the center that is the default now. */
+/** Locks the choice of the default until the transaction ends. Returns the present default. */
 export async function lockCenters(sql: Transaction, companyId: number): Promise<TrafficCenter> {
   if ((await store.lockCompany(sql, companyId)).count === 0) throw notFound('Company')
   return defaultCenter(sql, companyId)
