@@ -22,7 +22,13 @@ const patterns: Record<string, RegExp> = {
 }
 
 /** Folders and files that are not rewritten yet. The list only gets shorter. */
-const unfinished: string[] = ['src/domain/']
+const unfinished: string[] = [
+  'src/domain/audit/',
+  'src/domain/callbacks/',
+  'src/domain/inbound/',
+  'src/domain/message-search/',
+  'src/domain/templates/',
+]
 
 type Sentence = { line: number; text: string }
 

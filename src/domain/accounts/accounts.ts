@@ -1,7 +1,7 @@
 import type { Money } from '../../base/money.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 
-/** Opens an account for each company that the query returns. The statement is part of the one that inserts companies. */
+/** Opens an account for each company that the query returns. The statement that inserts companies contains it. */
 export const openAccounts = (sql: Sql, companyIds: Fragment) => sql`
   insert into accounts (company_id) ${companyIds}`
 

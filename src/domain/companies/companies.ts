@@ -58,7 +58,7 @@ export async function pageOfCompanies(
   }
 }
 
-/** What was spent has no index by amount, because charges would have to keep it: every company of the scope is read. */
+/** Spending has no index by amount, because each charge would have to update it. So every company of the scope is read. */
 const MOST_SORTED = 50_000
 
 async function refuseTooMany(sql: Sql, scope: CompanyScope, { partnerId }: CompanyFilter, most: number): Promise<void> {
@@ -67,7 +67,7 @@ async function refuseTooMany(sql: Sql, scope: CompanyScope, { partnerId }: Compa
     throw invalidField('order', `more than ${most} companies cannot be sorted by what they spent: choose a partner`)
 }
 
-/** A company that a person of this scope may look at. Any other is as unknown as one that does not exist. */
+/** A company of this scope. A company outside the scope is not found. */
 export async function requireCompanyWithin(sql: Sql, scope: CompanyScope, companyId: number): Promise<Company> {
   const company = await requireAnyCompany(sql, companyId)
   const isWithin =
@@ -87,7 +87,7 @@ export async function companyIdsWithin(sql: Sql, scope: CompanyScope, companyId?
   return (await store.selectCompanyIds(sql, scope, MOST_COMPANIES)).map(row => row.companyId)
 }
 
-/** A company of this partner. Someone else's is as unknown as one that does not exist. */
+/** A company of this partner. A company of another partner is not found. */
 export async function requireCompany(sql: Sql, partner: Partner, companyId: number): Promise<Company> {
   const [company] = await store.selectCompany(sql, partner.partnerId, companyId)
   if (!company) throw notFound('Company')

@@ -25,14 +25,14 @@ export type Company = {
   updatedAt: Date
 }
 
-/** Which companies somebody may look at: one, those of a partner, or every one. */
+/** The companies that a person may see: one company, all companies of a partner, or all companies. */
 export type CompanyScope =
   | { kind: 'COMPANY'; companyId: number }
   | { kind: 'PARTNER'; partnerId: number }
   | { kind: 'STAFF' }
 
 export const companyOrders = ['name', 'newest', 'spent'] as const
-/** By what was spent in a month, the most first. */
+/** `spent`: by the spending of a month, highest first. */
 export type CompanyOrder = { by: 'name' | 'newest' } | { by: 'spent'; month: string }
 
 /** Which companies of a scope a list shows; a field that is absent leaves out none. */

@@ -78,7 +78,7 @@ export const countUpTo = (sql: Sql, scope: CompanyScope, partnerId: number | und
       where ${isInScope(sql, scope)} ${partnerId === undefined ? sql`` : sql`and partner_id = ${partnerId}`}
       limit ${most}) counted`
 
-/** Reads every company of the scope: what was spent has no index by amount. */
+/** Reads every company of the scope, because spending has no index by amount. */
 const withSpent = (sql: Sql, month: string) => sql`(
   select c.*, coalesce(m.spent, 0) as spent
   from companies c left join account_months m on m.company_id = c.company_id and m.month = ${month}) companies`

@@ -2,9 +2,9 @@ import type { Sql } from '../../db/sql.ts'
 import type { AllAnswers, LearntReceiptIds, OwnAnswers } from './gateway.ts'
 
 /**
- * Says that a worker seeks binds, renews those it has, and tells both: its binds, and all who seek some, in order. For a
- * gateway that was removed meanwhile there are none. Its row is locked first, as its removal does: a removal that runs at
- * the same time is waited for, instead of ending in an error of the foreign key or in a deadlock.
+ * Registers a worker that needs binds, and renews the binds that it has. Returns its binds and all workers that need
+ * binds, in order. A gateway that was removed meanwhile has none. The statement locks the row of the gateway first, as the
+ * removal does. It waits for a removal at the same time, instead of failing by the foreign key or in a deadlock.
  */
 export function renewBinds(sql: Sql, gatewayId: number, worker: string, seconds: number) {
   return sql<{ binds: number[]; seekers: string[] }[]>`
@@ -85,7 +85,7 @@ export const upsertAnswers = (sql: Sql, gatewayId: number, worker: string, answe
     set answered_until = excluded.answered_until, unanswered = excluded.unanswered, open = excluded.open,
       seen_at = excluded.seen_at`
 
-/** Over all engines. Of those that were killed, all that was open has no answer. */
+/** The sums of all engines. Submissions that were open in a killed engine have no answer. */
 export const selectAnswers = (sql: Sql, gatewayId: number, seconds: number) => sql<AllAnswers[]>`
   with engines as (
     select *, seen_at >= clock_timestamp() - make_interval(secs => ${seconds}) as is_there

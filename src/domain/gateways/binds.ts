@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts'
 import * as store from './bind-store.ts'
 
-/** A worker that says nothing for so long has lost its binds to whoever asks. */
+/** A worker that does not renew its binds for this time loses them. Any other worker can take them. */
 export const BIND_LEASE_SECONDS = 10
 
 /** What a worker holds of a gateway's binds, and what of it is more than its share. */
@@ -23,7 +23,7 @@ export async function shareBinds(sql: Sql, gatewayId: number, worker: string, co
   return { binds: [...binds, ...taken.map(({ bind }) => bind)], tooMany }
 }
 
-/** Everyone gets the same; what cannot be divided goes to the first, by name, so that all come to the same result. */
+/** Each worker gets the same share. The first workers by name get the remainder, so that all workers compute the same. */
 export function shareOf(worker: string, seekers: string[], contract: number): number {
   const each = Math.floor(contract / seekers.length)
   return each + (seekers.indexOf(worker) < contract % seekers.length ? 1 : 0)

@@ -6,13 +6,13 @@ import type { Gateway, Keeping } from './gateway.ts'
 export type Connectors = {
   descriptions: readonly ConnectorDescription<ChannelType>[]
   keepingOf(connector: string): Keeping
-  /** Sends one message through a gateway, over a connection of its own. Throws a UsageError that says what is wrong. */
+  /** Sends one message through a gateway, over a connection of its own. Throws a UsageError with the mistake. */
   tryOut(gateway: Gateway, trial: TrialMessage): Promise<TrialReport>
 }
 
 export type TrialMessage = { to: string; sender: string; text: string; waitMs: number }
 
-/** What came back. `lost`: the connection ended before the operator answered. */
+/** The answer of the operator. `lost`: the connection ended before the operator answered. */
 export type TrialReport = {
   outcome: 'accepted' | 'refused' | 'busy' | 'unknown' | 'lost'
   isDelivered: boolean

@@ -11,9 +11,9 @@ export type Gateway = {
   connector: string
   /** Brand ids it serves; none means every one. */
   brands: number[]
-  /** Those that anyone may see. */
+  /** The settings that are not secret. */
   settings: Settings
-  /** The others, sealed. */
+  /** The secret settings, encrypted. */
   sealed: Buffer | null
   partsPerSecond: number | null
   /** Takes nothing new; what the operator has, it still reports. */
@@ -21,7 +21,7 @@ export type Gateway = {
   pausedAt: Date | null
   /** Of a pause that lets the operator report all it has: no longer than this. */
   drainUntil: Date | null
-  /** Those that may send under its names without having them registered; see `name-owners.ts`. */
+  /** The companies that may send under its names without a registration; see `name-owners.ts`. */
   companies: number[]
   /** Counts its changes. */
   version: number
@@ -44,10 +44,10 @@ export type Keeping = {
 /** How a gateway is doing, over all engines. */
 export type GatewayState = {
   gatewayId: number
-  /** How many engines have it in hand; with none, nothing is known of it. */
+  /** The number of engines that run the gateway. Without an engine its state is unknown. */
   engines: number
   up: boolean
-  /** Connections that are up, and those that should be, where there are any to count. */
+  /** The connections that are up, and the connections that the contract allows, if the connector counts them. */
   bound: number
   wanted: number
   /** Messages under way, and most that may be. */
@@ -90,9 +90,9 @@ export type SimulatedInbound = { from: string; to: string; text: string; receive
 export type LearntReceiptIds = { relation: string; byAddress: boolean }
 
 /**
- * How far an engine has the answers to its submissions: all that was submitted longer ago than `behindMs` is answered and
- * written down, but for those that will never be (`unanswered`). `open`: most that would be without one if the engine
- * were killed now.
+ * The progress of an engine with the answers to its submissions. Submissions older than `behindMs` are answered and
+ * recorded, except for `unanswered` submissions, which never get an answer. `open`: the most submissions that would stay
+ * without an answer if the engine were killed now.
  */
 export type OwnAnswers = { behindMs: number; unanswered: number; open: number }
 

@@ -40,8 +40,8 @@ export const changeGateway = async (
 ): Promise<Gateway> => (await pool.begin(sql => changeGatewayIn(sql, gatewayId, change, keeping))).after
 
 /**
- * The same within a transaction, with what was before. `version` is the one that the change was made from: a gateway that
- * somebody changed since then stays as it is.
+ * The same within a transaction. Returns the gateway before the change, too. `version` is the version that the person saw: a
+ * gateway with a newer version is not changed.
  */
 export async function changeGatewayIn(
   sql: Transaction,

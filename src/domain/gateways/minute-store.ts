@@ -16,7 +16,7 @@ export function upsertMinutes(sql: Sql, worker: string, rows: OwnMinute[]) {
       errors = excluded.errors`
 }
 
-/** Over all engines, also those that are gone. */
+/** The sums of all engines, including stopped engines. */
 export const selectDaySums = (sql: Sql) => sql<{ gatewayId: number; outstanding: number; endedLastMinute: number }[]>`
   select gateway_id, sum(taken - ended)::bigint as outstanding,
     coalesce(sum(ended) filter (where minute > now() - interval '2 minutes' and minute <= now() - interval '1 minute'), 0)::bigint

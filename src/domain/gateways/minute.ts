@@ -17,9 +17,9 @@ export type OwnMinute = {
   minute: Date
   /** Parts that were taken. */
   parts: number
-  /** Receipts that are to come for what was taken. */
+  /** The receipts that the operator owes for the parts that it took. */
   taken: number
-  /** Receipts that came, and those of them that say that a message failed. */
+  /** The receipts that arrived, and how many of them report a failure. */
   ended: number
   failed: number
   errors: GatewayError[]

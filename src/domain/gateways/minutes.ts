@@ -6,7 +6,7 @@ export const writeGatewayMinutes = (sql: Sql, worker: string, rows: OwnMinute[])
   store.upsertMinutes(sql, worker, rows)
 
 export type GatewayDay = {
-  /** About how many receipts are still to come: what was taken within a day, without what was reported. */
+  /** The approximate number of receipts still to come: parts taken within a day, minus receipts. */
   outstanding: number
   /** Receipts of the last minute. */
   endedLastMinute: number

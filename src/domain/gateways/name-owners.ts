@@ -7,9 +7,9 @@ import type { Gateway } from './gateway.ts'
 import * as store from './store.ts'
 
 /**
- * Whose names are whose, in channels where a name needs no registration and leads to one bot, page or application. A
- * name that a gateway carries belongs to the companies that the gateway lists, and to those that have it registered; to
- * nobody else, also when the gateway lists none. A name that no gateway carries is free.
+ * The owners of names, in channels where a name needs no registration and leads to one bot, page or application. A name
+ * that a gateway carries belongs to the companies that the gateway lists, and to the companies that registered it. No
+ * other company may use it, even if the gateway lists no company. A name that no gateway carries is free.
  */
 const ownedChannels: readonly ChannelType[] = ['TELEGRAM', 'VK', 'WEASY', 'PUSH']
 

@@ -3,7 +3,7 @@ import * as store from './bind-store.ts'
 import { BIND_LEASE_SECONDS } from './binds.ts'
 import type { LearntReceiptIds, OwnAnswers } from './gateway.ts'
 
-/** What was learnt of the ids in gateways' receipts, by whichever engine. */
+/** The formats of ids in the receipts of gateways, as any engine learnt them. */
 export async function allLearntReceiptIds(sql: Sql, gatewayIds: number[]): Promise<Map<number, LearntReceiptIds>> {
   const rows = gatewayIds.length === 0 ? [] : await store.selectReceiptIds(sql, gatewayIds)
   return new Map(rows.map(({ gatewayId, relation, byAddress }) => [gatewayId, { relation, byAddress }]))
@@ -28,7 +28,7 @@ export async function answersOf(sql: Sql, gatewayId: number): Promise<{ until: D
   return row?.answeredUntil ? { until: row.answeredUntil, unanswered: row.unanswered } : undefined
 }
 
-/** The gateway leads to another SMSC from now on: what was learnt of the last one says nothing of it. */
+/** The gateway now connects to another SMSC, so the learnt format of the last SMSC does not apply. */
 export async function forgetReceiptIds(sql: Sql, gatewayId: number): Promise<void> {
   await store.deleteLearnt(sql, gatewayId)
 }

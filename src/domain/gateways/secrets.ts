@@ -22,7 +22,7 @@ function openSecrets(sealed: Buffer, key: BoxKey | undefined): Settings {
 const CANNOT_BE_OPENED =
   'its secrets cannot be opened: TIDINGS_SECRET is not the one they were sealed with; bring it back, or set them anew'
 
-/** Checks settings, and parts those that anyone may see from the others. */
+/** Checks the settings, and separates the secret settings from the others. */
 export function keep({ key, secretNames, check }: Keeping, settings: Settings): Kept {
   refuseWrong(check, settings)
   const isSecret = ([name]: [string, unknown]) => secretNames.includes(name)
@@ -49,7 +49,7 @@ export function keepChanged(keeping: Keeping, gateway: Kept, change: Settings): 
   return keep(keeping, Object.fromEntries(after))
 }
 
-/** Secrets that nobody can open any more may be replaced; what is left out then, the check misses. */
+/** Secrets that cannot be decrypted any more can be replaced. The check reports a missing secret. */
 function settingsBefore({ key, secretNames }: Keeping, gateway: Kept, change: Settings): Settings {
   try {
     return openSettings(gateway, key)

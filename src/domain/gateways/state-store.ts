@@ -55,7 +55,7 @@ export const countHolders = (sql: Sql, gatewayId: number) => sql<{ engines: numb
 
 export type EngineState = Omit<GatewayState, 'engines' | 'lastError' | 'lastErrorAt' | 'answerMs'> & { worker: string }
 
-/** The same engine by engine, of those that were seen lately. */
+/** The states of each engine that reported within the last seconds. */
 export const selectEngineStates = (sql: Sql) => sql<EngineState[]>`
   select gateway_id, worker, up, bound, wanted, open_messages as open, window_size as "window",
     parts_last_minute

@@ -18,7 +18,7 @@ export async function removeGatewayStates(sql: Sql, worker: string): Promise<voi
   await store.deleteOthers(sql, worker, [])
 }
 
-/** Of those gateways that an engine has in hand; engines that are gone count no more. */
+/** The states of the gateways that an engine runs. Stopped engines are not counted. */
 export async function gatewayStates(sql: Sql): Promise<Map<number, GatewayState>> {
   const states = await store.selectStates(sql)
   return new Map(states.map(state => [state.gatewayId, state]))

@@ -38,7 +38,7 @@ export const UNKNOWN: Found = { level: 'unknown', facts: {} }
 /** Bad where `bad` holds, worth a look where `look` does. */
 const levelOf = (bad: boolean, look: boolean): Level => (bad ? 'bad' : look ? 'look' : 'ok')
 
-/** One that does not apply returns nothing. */
+/** A check that does not apply returns undefined. */
 export const checks: Record<CheckName, (context: Context) => Promise<Found | undefined>> = {
   engines: async ({ processes }) => {
     if (!processes) return UNKNOWN

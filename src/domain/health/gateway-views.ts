@@ -18,7 +18,7 @@ export type GatewayView = {
   throttledAt: Date | null
   state: GatewayState | undefined
   day: GatewayDay
-  /** Messages that wait and that it may take; of them, those that no other gateway takes now. */
+  /** The waiting messages that the gateway may take, and how many of them no other gateway takes now. */
   waiting: number
   stuck: number
   engines: EngineOfGateway[]

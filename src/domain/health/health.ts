@@ -22,7 +22,7 @@ const TIMEOUT_MS = 2000
 /** Questions under way at once: the rest of the pool is for others. */
 const AT_ONCE = 3
 
-/** How the whole service is doing. Each part is asked on its own: one that does not answer is unknown, the others stand. */
+/** The health of the whole service. Each part is read separately: a part that does not answer is unknown. */
 export async function healthOf({ sql, now, dataFolder, only }: Context): Promise<HealthReport> {
   const processes = await bounded(sql, processesIn).catch(() => null)
   const waiting = checkNames.filter(name => only?.has(name) ?? true)

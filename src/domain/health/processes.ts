@@ -23,7 +23,7 @@ const ENGINE_SILENT_MS = 10_000
 const API_SILENT_MS = 20_000
 const LONG_DELAY_MS = 500
 
-/** Every process that was there within a day: those that stopped in good order are not among them. */
+/** Every process that reported within a day, without processes that stopped normally. */
 export async function processesIn(sql: Sql): Promise<ProcessHealth[]> {
   const [engines, apis, held] = await Promise.all([
     store.selectEngines(sql),

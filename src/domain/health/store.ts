@@ -27,7 +27,7 @@ const columns = (sql: Sql) => sql`
 
 const MOST_PROCESSES = 200
 
-/** Those that were killed stay for a day, those that stopped are gone. */
+/** The row of a killed process stays for a day. A process that stops normally deletes its row. */
 export const selectEngines = (sql: Sql) => sql<ProcessRow[]>`
   select worker as id, ${columns(sql)}, unrecorded from engines order by seen_at desc limit ${MOST_PROCESSES}`
 

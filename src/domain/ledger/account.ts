@@ -72,7 +72,7 @@ export type Entry = {
   messages?: number
 }
 
-/** A part of what is charged, as statements add it up. */
+/** A part of a charge. Statements add up such parts. */
 export type ChargeShare = {
   kind: ChargeKind
   month: string

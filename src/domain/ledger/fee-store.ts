@@ -2,9 +2,9 @@ import type { Sql } from '../../db/sql.ts'
 import type { DueFee } from './account.ts'
 
 /**
- * Paid names that owe a month and have no entry for it: those that are APPROVED, from the month of their approval on
- * and up to the end they were given, and those whose end came after the month had begun. A name that the clock closed
- * ended on its date, however late the clock was.
+ * Paid names that owe a month and have no entry for it. An APPROVED name owes each month from its approval to its end.
+ * A name that ended after the month had begun owes that month, too. A name that the engine closed ended on its date, even
+ * if the engine closed it later.
  */
 export function selectDueFees(sql: Sql, month: string, billingZone: string, limit: number) {
   return sql<DueFee[]>`

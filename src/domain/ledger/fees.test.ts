@@ -115,7 +115,7 @@ test('a name approved in a month owes nothing for the month before', async () =>
   expect((await feesOf(companyId)).map(([month]) => month)).toEqual(['2026-08'])
 })
 
-test('after a long time without an engine the current month is charged and those that passed are not', async () => {
+test('after a long time without an engine the current month is charged and past months are not', async () => {
   const { companyId } = await aPaidName()
   await charge(JULY_5)
   await charge(new Date('2026-10-17T12:00:00Z'))

@@ -8,12 +8,12 @@ const DAY_MS = 24 * 3600_000
 
 /**
  * Charges the fees of paid names that are due. A name owes a month when it is approved in it or was APPROVED when it
- * began; one that was DENIED or CLOSED before owes nothing further. That is read from the name's own dates and not
- * from the moment somebody looks, so it does not matter when, how often or by how many engines this is done: what the
- * month already has an entry for is not charged again.
+ * began. A name that was DENIED or CLOSED before owes nothing more. Only the dates of the name decide, so the function
+ * may run at any time, any number of times and in several engines. A name with an entry for the month is not charged
+ * again.
  *
  * A month stays open for a day after its end, for names approved in its last minutes. After that nothing is written
- * into it any more: whoever had no engine running for a whole month is not charged for it afterwards.
+ * into it any more: if no engine runs for a whole month, its fees are never charged.
  *
  * Returns how many fees were charged.
  */
@@ -38,7 +38,7 @@ async function chargeMonth(pool: Pool, month: string, billing: Billing): Promise
   }
 }
 
-/** Never refused, whatever the budget and the balance say. */
+/** Fees are charged even if the budget or the balance is too small. */
 function chargeFees(pool: Pool, companyId: number, due: DueFee[], month: string, billing: Billing): Promise<number> {
   return pool.begin(async sql => {
     const account = await lockAccount(sql, companyId, month)

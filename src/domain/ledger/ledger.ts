@@ -17,11 +17,12 @@ import {
 import * as store from './store.ts'
 
 /**
- * Locks the company's account for the rest of the transaction. Whoever changes money, or the status of messages that
- * hold some, takes this lock first: then nothing else of the company moves meanwhile, and sums can be trusted.
+ * Locks the company's account for the rest of the transaction. Each transaction that changes money, or the status of
+ * messages with a hold, takes this lock first. No other transaction changes the money of the company meanwhile, so sums
+ * are exact.
  *
- * Locked in one statement and read in the next, sent together: the one that waits for the lock sees other tables as
- * they were before it waited, and what was spent meanwhile would be missing.
+ * One statement locks and the next one reads; both are sent together. A statement that waits for a lock sees other tables
+ * as they were before the wait, and would miss the charges of that time.
  */
 export async function lockAccount(sql: Transaction, companyId: number, month: string): Promise<Account> {
   const [, [account]] = await Promise.all([
@@ -51,8 +52,8 @@ export async function changeReserved(sql: Sql, companyId: number, amount: Money)
 export type Charge = { entries: Entry[]; shares: ChargeShare[] }
 
 /**
- * What was spent: entries and lines in the books, less on the balance, more in the month. The caller holds the lock
- * and tells the balance that it found.
+ * Charges the account: writes ledger entries and lines, reduces the balance and raises the spending of the month. The
+ * caller holds the lock and passes the balance that it read.
  */
 export async function charge(
   sql: Sql,
@@ -134,7 +135,7 @@ export async function correctBalance(
 function refuseOverdraft({ billing, balance, reserved, currency }: Account, amount: Money) {
   if (billing !== 'PREPAID' || amount > 0n || balance - reserved + amount >= 0n) return
   const free = balance > reserved ? balance - reserved : 0n
-  throw invalid(`A correction of a prepaid balance can take at most what is free: ${formatMoney(free)} ${currency}`)
+  throw invalid(`A correction of a prepaid balance can take at most the free amount: ${formatMoney(free)} ${currency}`)
 }
 
 /** The account as it stands now, without a lock: to be shown. */
@@ -155,7 +156,7 @@ export const accountsOf = (
   month: string,
 ): Promise<(Account & { companyId: number })[]> => store.selectAccountsOf(sql, companyIds, month)
 
-/** Changes how a company pays. What is reserved stays: only new reservations are measured by it. */
+/** Changes the billing mode of a company. It applies to new reservations; existing ones stay. */
 export async function setBilling(sql: Sql, companyId: number, billing: BillingMode): Promise<void> {
   const { count } = await updateBilling(sql, companyId, billing)
   if (count === 0) throw notFound('Company')

@@ -26,7 +26,7 @@ export type LedgerLine = {
 /** One amount in the books: what a batch of results came to. */
 export type LedgerEntry = { entryId: number; at: Date; amount: Money; messages: number | null }
 
-/** Days are those of the billing zone, both included. */
+/** The days are days of the billing zone. Both are included. */
 export type LineFilter = { kind?: EntryKind | undefined; from?: string | undefined; to?: string | undefined }
 
 /** Where a page ends. */

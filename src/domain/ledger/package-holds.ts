@@ -4,9 +4,10 @@ import type { Package } from '../pricing/tariff.ts'
 import * as store from './package-hold-store.ts'
 
 /**
- * Packages of unique recipients that started dispatches could reach. Each holds those within its own reach; a package
- * is charged once a month, and then nobody holds it any more, so what is spent is never reserved besides. What is let
- * go of is returned: the caller holds the account's lock and takes it off the reservation.
+ * Packages of unique recipients that started dispatches could reach. Each dispatch holds the packages that it could
+ * reach. A package is charged once a month, and the charge removes all its holds, so that no amount is both charged and
+ * reserved. Functions that release holds return the amount: the caller has locked the account and reduces the
+ * reservation.
  */
 
 export async function holdPackages(sql: Sql, companyId: number, dispatchId: number, packages: Package[]) {

@@ -23,7 +23,7 @@ export type Spending = {
   month: string
   today: string
   daysInMonth: number
-  /** What can still be spent; null where nothing limits it. */
+  /** The amount that the company can still spend; null without a limit. */
   free: Money | null
   forecast: Forecast
   /** A day, over the seven days before today, and over the seven before them. Fees are not in it. */
@@ -69,7 +69,7 @@ export async function spendingOf(sql: Sql, companyId: number, billing: Billing):
   }
 }
 
-/** What may still be reserved. */
+/** The amount that can still be reserved; null without a limit. */
 export function freeOf({ budget, billing, balance, reserved, spent }: Account): Money | null {
   const limits = [
     ...(budget === null ? [] : [budget - spent - reserved]),
@@ -95,7 +95,7 @@ export function forecastOf(account: Account, sums: DaySums[], today: string): Fo
     : { kind: 'out', on }
 }
 
-/** Nobody plans further ahead. */
+/** The longest forecast. */
 const MOST_DAYS = 365
 
 function paceOf(sums: DaySums[], from: string, until: string): Money {
@@ -116,7 +116,7 @@ const sumOf = (shares: DaySums[], wanted: DaySums['kind']) => total(shares.filte
 
 const DAY_MS = 24 * 3600_000
 
-/** A day of the calendar, whatever the clock does in between. */
+/** Adds calendar days. Changes of summer time do not matter. */
 const addDays = (day: string, days: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 

@@ -61,7 +61,7 @@ export const selectFees = (sql: Sql, companyId: number, month: string, limit: nu
 
 export type DaySums = ShareSums & { day: string; month: string }
 
-/** What was charged since a day, by day, channel and operator. */
+/** The charges since a day, by day, channel and operator. */
 export const selectDays = (sql: Sql, companyId: number, from: string) => sql<DaySums[]>`
   select day::text as day, month::text as month, kind, channel_type, brand_id,
     null as tariff_id, sum(messages)::bigint as messages, sum(parts)::bigint as parts,

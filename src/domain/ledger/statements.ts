@@ -7,7 +7,7 @@ import { tariffsByIds } from '../pricing/pricing.ts'
 import type { Tariff } from '../pricing/tariff.ts'
 import * as store from './statement-store.ts'
 
-/** A month of the ledger: what came in, what was corrected, what was spent, and the balance before and after. */
+/** A month of the ledger: payments, corrections, charges, and the balance before and after. */
 export type StatementMonth = store.MonthSums & { opening: Money }
 
 type Counted = { messages: number; parts: number; amount: Money }
@@ -18,7 +18,7 @@ export type ChannelLine = Counted & { channelType: ChannelType; operator?: Brand
 /** Without a tariff, the price is that of the channel or of the country. */
 export type TariffLine = Counted & { tariff: Omit<Tariff, 'steps'> | null; packages: Money }
 
-/** Every list of amounts adds up to `spent`, with packages, fees and what has no details where they are not in it. */
+/** Each list adds up to `spent`, together with the packages, fees and charges without details that it does not contain. */
 export type Statement = StatementMonth & {
   channels: ChannelLine[]
   tariffs: TariffLine[]

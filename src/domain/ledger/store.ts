@@ -36,7 +36,7 @@ const isFound = (sql: Sql, scope: CompanyScope, search: string) => sql`
   ${scope.kind === 'STAFF' ? sql`true` : scope.kind === 'PARTNER' ? sql`c.partner_id = ${scope.partnerId}` : sql`c.company_id = ${scope.companyId}`}
   and (position(lower(${search}::text) in lower(c.name)) > 0 or c.company_id::text = ${search})`
 
-/** Those that spent most in the month first. */
+/** Ordered by the spending of the month, highest first. */
 export const selectAccountsWithin = (
   sql: Sql,
   scope: CompanyScope,

@@ -1,8 +1,8 @@
 /**
- * A limit is a rate in parts per second that belongs to a gateway, sender, company or dispatch, whoever sends for it.
+ * A limit is a rate in parts per second that belongs to a gateway, sender, company or dispatch. All workers share it.
  * Its bucket fills at that rate up to one burst, starts full, and every part sent is drawn from it.
  *
- * What is granted in any interval is at most rate x time + one burst. Messages are sent whole, and one of 5 parts has
+ * The parts granted in any interval are at most rate x time + one burst. Messages are sent whole, and one of 5 parts has
  * to pass a limit of 2 per second: so a full bucket lends what a single message needs beyond the burst, and nothing
  * more is granted until the debt is paid off and the bucket is full again (for such messages the burst above is the
  * message). We lend instead of keeping a larger burst because that would let 10 short messages go at once at 10 per
@@ -21,7 +21,7 @@ const STRICT_BURST_SECONDS = 0.15
 /**
  * At most so many in any one second, wherever it begins, as operators count: what a bucket may grant within a second is
  * its burst and a second's filling, so the two together make the limit. Over a long time that is seven eighths of it. A
- * smaller burst would cost more than it gains: what is not drawn in time runs over.
+ * smaller burst would cost more than it gains: a full bucket loses the parts that no worker draws.
  */
 export const withinAnySecond = (subject: string, perSecond: number): Limit => ({
   subject,
@@ -29,13 +29,13 @@ export const withinAnySecond = (subject: string, perSecond: number): Limit => ({
   burstSeconds: STRICT_BURST_SECONDS,
 })
 
-/** What was granted, and when to ask again if it was nothing (0 otherwise). */
+/** The granted parts, and the time until the next try if none was granted (0 otherwise). */
 export type Draw = { parts: number; retryAfterMs: number }
 
 /** A limit as the database takes it. */
 export type Bucket = { subject: string; perSecond: number; burst: number }
 
-/** Housekeeping relies on these: whatever was not touched for a day, and owes nothing, is full by then. */
+/** Housekeeping relies on these values: a bucket without debt that was not used for a day is full. */
 const SLOWEST_PER_SECOND = 1 / 86_400
 const LONGEST_BURST_SECONDS = 86_400
 

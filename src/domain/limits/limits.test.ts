@@ -49,7 +49,7 @@ describe('a draw', () => {
     expect(await drawParts(db.sql, [slow('gateway:1', 100)], 0)).toBe(0)
   })
 
-  test('makes the buckets that do not exist yet, beside those that do', async () => {
+  test('creates missing buckets beside existing buckets', async () => {
     expect(await drawParts(db.sql, [slow('gateway:3', 50)], 20)).toBe(20)
     expect(await drawParts(db.sql, [slow('sender:1', 100), slow('gateway:3', 50)], 100)).toBe(30)
     expect(await drawParts(db.sql, [slow('sender:1', 100)], 100)).toBe(70)
@@ -171,7 +171,7 @@ describe('parts given back', () => {
     expect(await drawParts(db.sql, two, 1000)).toBe(2)
   })
 
-  test('to nobody are no surprise', async () => {
+  test('to an unknown limit, or to no limit, are ignored', async () => {
     await returnParts(db.sql, [{ subject: 'gateway:99' }], 5)
     await returnParts(db.sql, [], 5)
   })

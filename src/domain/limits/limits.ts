@@ -49,14 +49,14 @@ async function drawAnew(sql: Pool, buckets: Bucket[], parts: number, atLeast: nu
 }
 
 /**
- * Gives back what was drawn and not used, to the same limits. Others can draw it at once, so give back soon: parts kept
- * for long and then given back come on top of what has gone out meanwhile.
+ * Returns drawn parts that were not used to the same limits. Other workers can draw them at once. Return them soon: parts
+ * that are returned late exceed the rate of that moment.
  */
 export async function returnParts(sql: Sql, limits: Pick<Limit, 'subject'>[], parts: number): Promise<void> {
   if (parts > 0 && limits.length > 0) await store.addToBuckets(sql, subjectsOf(limits), parts)
 }
 
-/** Housekeeping: a bucket that is full again tells no more than one that does not exist. Says how many were removed. */
+/** Housekeeping: deletes full buckets, because a missing bucket counts as full. Returns the number of deleted buckets. */
 export async function removeUnusedBuckets(sql: Sql): Promise<number> {
   const { count } = await store.deleteUnusedBuckets(sql)
   return count

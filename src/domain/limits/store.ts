@@ -48,7 +48,7 @@ export function drawFromBuckets(sql: Sql, buckets: Bucket[], parts: number, atLe
     select moment.found, allowed.parts, ceil(1000 * allowed.wait_seconds) as retry_after_ms from moment, allowed`
 }
 
-/** A new bucket is full, whatever its rate: the next draw cuts it down to its burst. */
+/** A new bucket is full at any rate: the next draw reduces it to its burst. */
 export function insertBuckets(sql: Sql, subjects: string[]) {
   return sql`
     insert into rate_buckets (subject, tokens, filled_at)

@@ -31,7 +31,7 @@ async function* ofOneVersion(sql: Sql, version: number, pieces: AsyncGenerator<s
 
 const REGISTER_HEADING = 'АВС/ DEF;От;До;Емкость;Оператор;Регион;Территория ГАР;ИНН\n'
 
-/** A piece a code: those of the register and those of the carried plan. */
+/** One piece for each code, from the imported register or from the carried plan. */
 async function* registerPieces(sql: Sql) {
   yield REGISTER_HEADING
   const imported = new Set((await store.findImportedCodes(sql)).map(({ code }) => code))

@@ -11,7 +11,7 @@ import * as store from './store.ts'
 /** Told after every piece of the file how many entries are read. */
 export type OnProgress = (entries: number) => void
 
-/** What the file is called, for whoever asks where the plan came from. */
+/** The name of a file without a name. The state of the numbering shows it. */
 const UNNAMED = ''
 
 type ImportOptions = { replace?: boolean; name?: string }
@@ -24,7 +24,7 @@ export interface RegisterImport {
 }
 
 /**
- * Loads a file of the official register: the ranges of the codes it contains are replaced, those of other codes stay.
+ * Loads a file of the official register: it replaces the ranges of its codes, and ranges of other codes stay.
  * With `replace` the file is the whole register: other codes are served by the carried plan again. All or nothing: a line that cannot be read, a reversed range or an overlap ends it with the line's number.
  */
 export async function importRegister(

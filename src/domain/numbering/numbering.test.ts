@@ -120,7 +120,7 @@ describe('the register', () => {
     expect(await lookup('79160000000')).toBeUndefined()
   })
 
-  test('reads back what was written, however the file was cut into pieces', async () => {
+  test('reads a written file back, for any division into pieces', async () => {
     const blocks = fc.uniqueArray(fc.integer({ min: 0, max: 99 }), { minLength: 1, maxLength: 30 })
     await fc.assert(
       fc.asyncProperty(blocks, fc.integer({ min: 1, max: 200 }), async (starts, pieceSize) => {
@@ -201,7 +201,7 @@ describe('ported numbers', () => {
     expect(await lookup('79160000001')).toMatchObject({ brandId: 1 })
   })
 
-  test('read back what was written', async () => {
+  test('read a written file back', async () => {
     const number = fc.integer({ min: 79000000000, max: 79999999999 })
     const entries = fc.uniqueArray(fc.tuple(number, fc.integer({ min: 1, max: 4 })), {
       selector: ([number]) => number,

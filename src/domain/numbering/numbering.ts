@@ -85,7 +85,7 @@ export interface NumberingWatch {
 
 /**
  * Loads the plan and keeps it fresh without a restart: asks for its version every few seconds. When that fails the
- * plan in hand stays, and `onError` is told.
+ * loaded plan stays, and `onError` gets the error.
  */
 export async function watchNumbering(
   sql: Pool,

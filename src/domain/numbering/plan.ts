@@ -14,8 +14,8 @@ export function carriedPlan(): PlanRange[] {
 }
 
 /**
- * Lines `operator;key;INN;name`, then a line a code: `code;item;item...`, where an item `block key region` tells who
- * has the numbers from that block up to the next item, and a bare `block` that nobody has them. # is a comment.
+ * Lines `operator;key;INN;name`, then a line a code: `code;item;item...`, where an item `block key region` names the
+ * operator of the numbers from that block up to the next item. A bare `block` has no operator. # is a comment.
  */
 export function readPlan(text: string): PlanRange[] {
   const rows = text.split('\n').map(line => line.split(';'))

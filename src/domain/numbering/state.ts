@@ -18,7 +18,7 @@ export type NumberingState = {
   ranges: number
   ported: number
   sources: { kind: 'register' | 'ported'; name: string; importedAt: Date }[]
-  /** Those with most numbers first. */
+  /** Ordered by the count of numbers, highest first. */
   operators: Holding[]
   virtual: Carrier[]
 }
@@ -65,7 +65,7 @@ export type FoundNumber =
   | {
       kind: 'russian'
       digits: string
-      /** Nothing: nobody has this range; a number that was ported exists all the same. */
+      /** null: no operator has this range. A ported number exists even then. */
       range: { first: number; last: number; operator: Operator; brandId: number; region: string; zone: string } | null
       /** Of the carried plan, not of an imported register. */
       isCarried: boolean
@@ -73,7 +73,7 @@ export type FoundNumber =
       portedTo: number | null
     }
 
-/** Who has a number, asked of the database: processes know it a few seconds after a change. */
+/** Finds the operator of a number in the database. Processes know a change a few seconds later. */
 export async function lookUpNumber(sql: Sql, raw: string): Promise<FoundNumber> {
   const digits = normaliseNumber(raw)
   if (digits === undefined) throw invalidField('number', 'is not a telephone number')

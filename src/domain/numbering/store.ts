@@ -6,13 +6,13 @@ export async function findVersion(sql: Sql): Promise<number> {
   return row!.version
 }
 
-/** The version, which nobody else can raise before the transaction is over. */
+/** Locks the version: no other transaction can raise it before this one ends. */
 export async function lockVersion(sql: Sql): Promise<number> {
   const [row] = await sql<{ version: number }[]>`select version from numbering_version for update`
   return row!.version
 }
 
-/** Comes first in every change: whoever else wants to change the plan waits here for our commit. */
+/** The first statement of every change: other changes of the plan wait here for the commit. */
 export async function raiseVersion(sql: Sql): Promise<void> {
   await sql`update numbering_version set version = version + 1`
 }
@@ -100,7 +100,7 @@ export const portedLines = { table: 'ported_lines', columns: ['number', 'brand_i
 
 /**
  * A number listed twice is where its last line says: lines keep their order in the table (ctid). Two steps in one
- * statement take half the time of ON CONFLICT; nobody writes between them, as every import holds the version's row.
+ * statement take half the time of ON CONFLICT; no other import writes between them, because every import locks the row of the version.
  */
 export const savePorted = (sql: Sql) => sql`
   with listed as materialized (
@@ -148,7 +148,7 @@ export const findImportedCodes = (sql: Sql) => sql<{ code: number }[]>`
 
 export type NamedRange = { first: number; last: number; inn: string; name: string; region: string }
 
-/** The range that could have a number: the last one that begins at it or before it, within its code. */
+/** The range that may contain a number: the last range of its code that begins at the number or before it. */
 export const findRangeAt = (sql: Sql, number: number) => sql<NamedRange[]>`
   select r.first, r.last, o.inn, o.name, r.region
   from (
@@ -208,7 +208,7 @@ export const selectUploads = (sql: Sql, since: Date) => sql<Omit<UploadRow, 'dif
   select upload_id, kind, name, replaces, size_bytes, version, created_at
   from numbering_uploads where created_at >= ${since} order by upload_id`
 
-/** Whoever works with a file keeps others from doing so. */
+/** Locks the upload, so that one request at a time works with the file. */
 export const lockUpload = (sql: Sql, uploadId: number, since: Date) => sql<UploadRow[]>`
   select ${uploadColumns(sql)} from numbering_uploads
   where upload_id = ${uploadId} and created_at >= ${since} for update`

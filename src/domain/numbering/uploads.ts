@@ -10,8 +10,8 @@ import { rangeOf, rangesOfCode } from './state.ts'
 import * as store from './store.ts'
 
 /**
- * A file of the numbering plan comes in pieces, is compared with what is there, and is applied when somebody has seen
- * the difference. It is kept in the database, so that every process can go on with it, for an hour at most.
+ * A file of the numbering plan arrives in pieces. It is compared with the current plan, and applied after a person has
+ * seen the difference. The database keeps it for at most an hour, so that every process can continue with it.
  */
 
 export const PIECE_BYTES = 2 * 1024 * 1024
@@ -32,7 +32,7 @@ export type Difference = {
   changes: Record<ChangeKind, { ranges: number; numbers: number; samples: Sample[] }>
 }
 
-/** Numbers from first to last, and who has them before and after: of ported numbers the brand alone. */
+/** The numbers from first to last, with their operator before and after. Ported numbers have only a brand. */
 export type Sample = {
   first: number
   last: number
@@ -107,7 +107,7 @@ async function lockWhole(tx: Transaction, uploadId: number, now: Date): Promise<
   return upload
 }
 
-/** By other connections: that of the transaction is busy copying what is read here. */
+/** Reads over other connections, because the connection of the transaction copies these rows at the same time. */
 async function* piecesOf(sql: Pool, { uploadId, sizeBytes }: store.UploadRow): AsyncGenerator<Buffer> {
   for (let piece = 0; piece * PIECE_BYTES < sizeBytes; piece += 1) {
     const [row] = await store.findPiece(sql, uploadId, piece)

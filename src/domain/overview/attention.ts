@@ -58,7 +58,7 @@ type Asking = {
 /** Of each kind. */
 const MOST_LINES = 5
 
-/** What stops messages first, then money, then what can wait until tomorrow. */
+/** The order: problems that stop messages, then money, then problems that can wait until tomorrow. */
 export async function attentionOf(sql: Sql, asking: Asking): Promise<Attention[]> {
   const { sees } = asking
   const lines = await Promise.all([

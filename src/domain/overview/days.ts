@@ -49,7 +49,7 @@ const dateIn = (zone: string, moment: Date) =>
 
 const midnight = (date: string, zone: string) => localTimeToInstant(`${date} 00:00:00`, { name: zone })!
 
-/** A day of the calendar, whatever the clock does in between. */
+/** Adds calendar days. Changes of summer time do not matter. */
 export const addDays = (date: string, days: number) =>
   new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 
@@ -81,7 +81,7 @@ export function chartOf(hours: HourSums[], { firstHour }: Days): ChartHour[] {
 
 /**
  * How many messages of each hour have no result yet. The rolled-up hours do not say which result belongs to which hour
- * of sending, so results are taken to be those of the messages that were sent first.
+ * of sending, so the first results count for the messages that were sent first.
  */
 export function withoutResult(hours: HourSums[]): Map<number, number> {
   const open: { at: number; count: number }[] = []
@@ -99,7 +99,7 @@ export function withoutResult(hours: HourSums[]): Map<number, number> {
   return new Map(open.map(({ at, count }) => [at, count]))
 }
 
-/** What was sent from one moment until another; of the last hour that part which had passed. */
+/** The messages sent between two moments. Of the last hour, the elapsed share counts. */
 export function sentBetween(hours: HourSums[], from: Date, until: Date): number {
   let sent = 0
   for (const sums of hours) {
@@ -110,6 +110,6 @@ export function sentBetween(hours: HourSums[], from: Date, until: Date): number 
   return Math.round(sent)
 }
 
-/** The share of delivered messages among those with a result; null without any. */
+/** The share of delivered messages among messages with a result; null without results. */
 export const shareOf = ({ delivered, failed }: { delivered: number; failed: number }): number | null =>
   delivered + failed === 0 ? null : delivered / (delivered + failed)

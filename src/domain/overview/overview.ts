@@ -107,7 +107,7 @@ function todayOf(hours: store.HourSums[], running: store.DispatchSums[], days: D
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
 
-/** Operators are those of SMS: in other channels the operator of the number carries nothing. */
+/** Only SMS has operators: in other channels the operator of the number does not carry the message. */
 function operatorsOf(ways: store.WaySums[], usual: store.WaySums[]): Overview['operators'] {
   const ofSms = ({ channelType }: store.WaySums) => channelType === 'SMS'
   return waysBy(ways.filter(ofSms), usual.filter(ofSms), ({ brandId }) => brandId).map(({ key, way }) => ({
@@ -119,7 +119,7 @@ function operatorsOf(ways: store.WaySums[], usual: store.WaySums[]): Overview['o
 const channelsOf = (ways: store.WaySums[], usual: store.WaySums[]): Overview['channels'] =>
   waysBy(ways, usual, ({ channelType }) => channelType).map(({ key, way }) => ({ channelType: key, ...way }))
 
-/** The sums by a key, those with most messages first. */
+/** The sums by a key, ordered by the count of messages, highest first. */
 function waysBy<Key>(ways: store.WaySums[], usual: store.WaySums[], keyOf: (sums: store.WaySums) => Key) {
   const before = Map.groupBy(usual, keyOf)
   return [...Map.groupBy(ways, keyOf)]

@@ -122,7 +122,7 @@ export type Purse = {
   spentBefore: Money
 }
 
-/** Companies that have used 80 % of their budget, and prepaid ones that have less than this month's spending left. */
+/** Companies with 80 % of the budget used, and prepaid companies with less money left than they spent this month. */
 export const selectThinPurses = (
   sql: Sql,
   scope: Scope,

@@ -6,8 +6,8 @@ import { selectWays, type WaySums } from './store.ts'
 const MOST_KEPT = 1000
 
 /**
- * What was delivered of each channel and operator in the seven days before today. These days do not change any more but
- * for late receipts, and are many rows where all companies are shown: kept in memory until the day is over.
+ * The share of delivered messages of each channel and operator in the seven days before today. Only late receipts change
+ * these days, and all companies together have many rows. So memory keeps the shares until the day ends.
  */
 export class UsualShares {
   readonly #kept = new Map<string, Promise<WaySums[]>>()

@@ -12,7 +12,7 @@ export type LogIn = { login: string; password: string; address: string }
 
 /**
  * Two passwords are checked at a time, for each check takes 128 MB and about half a second; of one network one at a time, so that
- * guesses from one place delay nobody elsewhere.
+ * guesses from one place do not delay other networks.
  */
 const checks = new SearchLimiter({
   most: 2,

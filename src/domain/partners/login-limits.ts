@@ -61,14 +61,14 @@ export async function takeBack(pool: Pool, counted: Counted, remember: (sql: Sql
 export const rememberNetwork = (sql: Sql, partnerId: number, address: string, now: Date) =>
   store.upsertNetwork(sql, partnerId, networkOf(address), now)
 
-/** Those of the logins that are refused now, wherever they come from for the first time. */
+/** The logins that are refused now from every network that they have not used before. */
 export async function lockedLogins(sql: Sql, logins: string[], now: Date): Promise<Set<string>> {
   const subjects = new Map(logins.map(login => [`login:${login}`, login]))
   const failures = await store.selectFailures(sql, [...subjects.keys()], windowStart(now))
   return new Set(failures.flatMap(row => (row.failures >= FAILURES_ALLOWED ? subjects.get(row.subject)! : [])))
 }
 
-/** Forgets what was counted for a login, from every network. */
+/** Deletes the failures of a login, from every network. */
 export const forgetFailures = (sql: Sql, login: string) => store.deleteFailuresOf(sql, login)
 
 /** Housekeeping: counts whose window is over, and networks that were not used for long. */

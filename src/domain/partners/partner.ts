@@ -9,7 +9,7 @@ export type ListedPartner = Partner & { disabledAt: Date | null }
 
 export const partnerStates = ['active', 'disabled'] as const
 
-/** Which partners a list shows: a part of the login; those that are active or not. */
+/** The filter of a list of partners: a part of the login, and the state. */
 export type PartnerFilter = { search?: string | undefined; state?: (typeof partnerStates)[number] | undefined }
 
 /** The partner that a page of a list begins after, or ends before. Neither: the first page. */

@@ -112,9 +112,9 @@ describe('a partner', () => {
   })
 
   test('that is not there cannot change its password', async () => {
-    await expect(changePassword(db.sql, 'nobody', 'x')).rejects.toMatchObject({
+    await expect(changePassword(db.sql, 'unknown', 'x')).rejects.toMatchObject({
       kind: 'not_found',
-      message: 'There is no partner with the login "nobody"',
+      message: 'There is no partner with the login "unknown"',
     })
   })
 })
@@ -146,12 +146,12 @@ describe('a disabled partner', () => {
 
   test('must exist', async () => {
     for (const change of [disablePartner, enablePartner, unlockPartner]) {
-      await expect(change(db.sql, 'nobody')).rejects.toMatchObject({ kind: 'not_found' })
+      await expect(change(db.sql, 'unknown')).rejects.toMatchObject({ kind: 'not_found' })
     }
   })
 })
 
-describe('what may be given', () => {
+describe('the allowed values', () => {
   test.each(['anna', 'A', 'anna.k-2_x', '7', 'anna@example.com', 'a+b@mail.example.co.uk', `${'a'.repeat(64)}`])(
     'login %s',
     login => expect(refusalOfLogin(login)).toBeUndefined(),
@@ -202,12 +202,12 @@ describe('a token', () => {
     expect(rows.some(row => row.text.includes(token))).toBe(false)
   })
 
-  test('that nobody was given leads nowhere', async () => {
+  test('that the service did not issue is refused', async () => {
     expect(await partnerOf('')).toBeUndefined()
     expect(await partnerOf('made-up')).toBeUndefined()
   })
 
-  test('ends when the password changes, at once and on every node; those of others live on', async () => {
+  test('ends when the password changes, at once and on every node; tokens of other partners stay valid', async () => {
     const [partner, other] = [await aPartner(db.sql), await aPartner(db.sql)]
     const [node, anotherNode] = [createTokenReader(db.sql, () => now), createTokenReader(db.sql, () => now)]
     const { token } = await enter(partner)
@@ -252,7 +252,7 @@ describe('reading tokens', () => {
     await pool.end()
   })
 
-  test('a database that fails fails those who asked, and not those who ask later', async () => {
+  test('a failure of the database rejects the requests of that statement, and no later request', async () => {
     const partner = await aPartner(db.sql)
     let broken = true
     const flaky = ((...args: Parameters<typeof db.sql>) => {
@@ -320,10 +320,10 @@ describe('guessing', () => {
     await expect(enter(partner, {}, later(FAILURE_WINDOW_MS))).resolves.toBeDefined()
   })
 
-  test('is stopped after ten failures from an address, whatever the login', async () => {
+  test('is stopped after ten failures from an address, for any login', async () => {
     const address = anAddress()
     for (let i = 0; i < FAILURES_ALLOWED; i++) {
-      const attempt = logIn(db.sql, { login: `nobody-${i}`, password: 'x', address }, now)
+      const attempt = logIn(db.sql, { login: `unknown-${i}`, password: 'x', address }, now)
       await expect(attempt).rejects.toMatchObject(guessed)
     }
     const partner = await aPartner(db.sql)

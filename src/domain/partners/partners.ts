@@ -95,7 +95,7 @@ export async function requirePartner(sql: Sql, partnerId: number): Promise<Partn
   return partner
 }
 
-/** Makes a partner answer to this password; one that already does keeps its tokens. */
+/** Sets the password of a partner. A partner that already has this password keeps its tokens. */
 export async function adoptPassword(pool: Pool, login: string, password: string): Promise<void> {
   const [partner] = await store.selectPartner(pool, login)
   if (partner && !(await isPassword(password, partner.passwordHash))) await changePassword(pool, login, password)
@@ -115,7 +115,7 @@ export function createTokenReader(sql: Sql, clock: () => Date): TokenReader {
   return token => find(hashToken(token).toString('hex'))
 }
 
-/** Housekeeping: what can no longer be used is removed. */
+/** Housekeeping: deletes expired tokens and old counts. */
 export async function forgetOldLogins(sql: Sql, now: Date): Promise<void> {
   await store.deleteExpiredTokens(sql, now)
   await forgetOldCounts(sql, now)

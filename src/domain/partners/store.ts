@@ -69,8 +69,8 @@ export function setDisabled(sql: Sql, login: string, disabled: boolean) {
 }
 
 /**
- * Writes a token only while the password is still the one that was checked and the partner is not disabled: a change
- * made meanwhile has already deleted the tokens it knew of, and this one must not outlive it.
+ * Writes a token only if the password is still the checked password and the partner is not disabled. A change meanwhile
+ * has deleted the tokens of that time, and a token written afterwards would survive it.
  */
 export function insertToken(sql: Sql, account: Account, tokenHash: Buffer, expiresAt: Date) {
   return sql`
@@ -96,7 +96,7 @@ export function selectPartnersByToken(sql: Sql, tokenHashes: string[], now: Date
 
 export type Failures = { subject: string; failures: number; startedAt: Date }
 
-/** What is counted of these subjects in the windows that are open. */
+/** The failures of these subjects in the current windows. */
 export function selectFailures(sql: Sql, subjects: string[], windowStart: Date) {
   return sql<Failures[]>`
     select subject, failures, window_started_at as started_at from login_failures
@@ -158,7 +158,7 @@ export function upsertNetwork(sql: Sql, partnerId: number, network: string, now:
 export const deleteNetworks = (sql: Sql, partnerId: number) =>
   sql`delete from partner_networks where partner_id = ${partnerId}`
 
-/** Those that were not used since then, and of each partner all but the newest. */
+/** Deletes networks that were not used since `before`, and all but the newest `most` networks of each partner. */
 export function deleteOldNetworks(sql: Sql, before: Date, most: number) {
   return sql`
     delete from partner_networks known using (

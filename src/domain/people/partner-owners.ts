@@ -8,7 +8,7 @@ import { personWithLogin } from './people.ts'
 import { letOwnerIn } from './sign-in.ts'
 import * as store from './store.ts'
 
-/** A partner whose owner can sign in: nobody else may have the login. */
+/** A partner whose owner can sign in. No other person may have the login. */
 export async function createPartnerWithOwner(
   sql: Sql,
   login: string,

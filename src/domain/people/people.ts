@@ -65,7 +65,7 @@ export async function renewInvitation(sql: Sql, personId: number, now: Date) {
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
-/** Who an invitation is for; undefined when it was used or is too old. */
+/** The person of an invitation; undefined when it was used or is too old. */
 export async function invitedPerson(sql: Sql, token: string, now: Date): Promise<Person | undefined> {
   const [person] = await store.selectInvitation(sql, hashOf(token), now)
   return person
@@ -139,7 +139,7 @@ export const changePreferences = (sql: Sql, { personId }: Viewer, preferences: s
 
 export const listPeople = (sql: Sql, place: Place): Promise<Person[]> => store.selectPeople(sql, place)
 
-/** A person of this place. Somebody else's is as unknown as one who does not exist. */
+/** A person of this place. A person of another place is not found. */
 export async function requirePerson(sql: Sql, place: Place, personId: number): Promise<Person> {
   const [person] = await store.selectPerson(sql, personId)
   const isHere =
@@ -172,7 +172,7 @@ export async function deactivatePerson(sql: Transaction, person: Person): Promis
 
 export const activatePerson = (sql: Sql, { personId }: Person) => store.updateDisabled(sql, personId, false)
 
-/** The first role of each kind may change people: somebody must be left who can. */
+/** Only the first role of each kind may change people, so the last person with it must stay. */
 async function refuseLastOwner(sql: Transaction, person: Person, isLeaving: boolean) {
   const first = roles[person.kind][0]
   if (!isLeaving || person.role !== first || person.disabledAt) return

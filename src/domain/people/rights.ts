@@ -1,6 +1,6 @@
 import type { Person, PersonKind, Role } from './person.ts'
 
-/** What a person may do in the cabinet. Every route of the cabinet states the one that it needs. */
+/** The rights of people in the cabinet. Every route of the cabinet states its right. */
 export const rights = [
   'traffic.see', // overview, dispatches, messages, short links
   'traffic.send', // dispatches, single messages
@@ -88,6 +88,6 @@ export const rightsOf = ({ kind, role }: Pick<Person, 'kind' | 'role'>): readonl
 
 export const may = (person: Pick<Person, 'kind' | 'role'>, right: Right): boolean => rightsOf(person).includes(right)
 
-/** What messages cost is known to people who see money, and to those who spend it by sending. */
+/** People who may see money or send messages also see the prices of messages. */
 export const maySeePrices = (person: Pick<Person, 'kind' | 'role'>): boolean =>
   may(person, 'money.see') || may(person, 'traffic.send')

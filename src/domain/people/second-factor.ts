@@ -36,11 +36,11 @@ export class SecondFactors {
 
   /**
    * Switches the second factor on, and returns the recovery codes: they are shown this once. The password is asked
-   * again, so that somebody who has only the cookie cannot lock the person out. `also` runs in the same transaction.
+   * again, so that an attacker with the cookie alone cannot lock the person out. `also` runs in the same transaction.
    */
   async switchOn(viewer: Viewer, given: GivenKey, now: Date, also: Also): Promise<string[]> {
     const { secret, code, password, address } = given
-    if (!/^[A-Z2-7]{32}$/.test(secret)) throw invalidField('secret', 'is not one that was proposed')
+    if (!/^[A-Z2-7]{32}$/.test(secret)) throw invalidField('secret', 'is not a proposed secret')
     const step = stepOfCode(secret, code, null, now)
     if (step === undefined) throw invalidField('code', 'is wrong; look at the clock of your telephone')
     await checkOwnPassword(this.#pool, { login: viewer.login, password, address }, now)
@@ -63,7 +63,7 @@ export class SecondFactors {
     })
   }
 
-  /** New recovery codes in place of those that are left. `also` runs in the same transaction. */
+  /** Replaces the remaining recovery codes by new codes. `also` runs in the same transaction. */
   async renewRecoveryCodes(viewer: Viewer, given: GivenCode, now: Date, also: Also): Promise<string[]> {
     return this.#withCode(viewer, given, now, async sql => {
       await store.deleteRecoveryCodes(sql, viewer.personId)

@@ -55,12 +55,12 @@ export async function endSession(sql: Sql, personId: number, sessionHash: Buffer
   return (await store.deleteSession(sql, personId, sessionHash)).count > 0
 }
 
-/** All sessions of a person, or all but the one that asks. */
+/** Ends all sessions of a person, or all except the session of the request. */
 export async function endSessions(sql: Sql, personId: number, but: Buffer | null = null): Promise<number> {
   return (await store.deleteSessionsOf(sql, personId, but)).count
 }
 
-/** Housekeeping: what can no longer be used is removed. */
+/** Housekeeping: deletes expired rows. */
 export async function forgetOldSessions(sql: Sql, now: Date): Promise<void> {
   await store.deleteOldSessions(sql, new Date(now.getTime() - IDLE_SECONDS * 1000))
   await store.deleteOldInvitations(sql, now)

@@ -16,7 +16,7 @@ const MOST_AGENT = 300
 /** Of a person. */
 const MOST_SESSIONS = 100
 
-/** As for logins of partners: a check takes much memory, and guesses from one network delay nobody elsewhere. */
+/** As for logins of partners: a check takes much memory, and guesses from one network do not delay other networks. */
 const checks = new SearchLimiter({
   most: 2,
   mostOfOne: 1,
@@ -29,7 +29,7 @@ const checks = new SearchLimiter({
 const isKnown = async (sql: Sql, { login, address }: { login: string; address: string }) =>
   (await store.selectNetwork(sql, login, networkOf(address))).length > 0
 
-/** A new session for the right login and password. Failures are counted together with those of the partner API. */
+/** A new session for the right login and password. Failures are counted together with failures of the partner API. */
 export async function signIn(pool: Pool, attempt: SignIn, now: Date): Promise<SignedIn> {
   return withPassword(pool, attempt, now, async (credentials, counted) => {
     if (!credentials) throw badCredentials()
@@ -40,7 +40,7 @@ export async function signIn(pool: Pool, attempt: SignIn, now: Date): Promise<Si
   })
 }
 
-/** The credentials of somebody who is signed in and gives the password again. Guesses are counted as at the sign-in. */
+/** Checks the password of a signed-in person again. Failures are counted as at the sign-in. */
 export const checkOwnPassword = (pool: Pool, attempt: Attempt, now: Date): Promise<store.Credentials> =>
   withPassword(pool, attempt, now, async (credentials, counted) => {
     if (!credentials) throw new AppError('bad_credentials', 'The present password is wrong')

@@ -117,7 +117,7 @@ export function insertSession(sql: Sql, session: NewSession, credentials: Creden
     for share of p`
 }
 
-/** All but those that were used last. */
+/** Deletes all sessions except the last used ones. */
 export const deleteSessionsBeyond = (sql: Sql, personId: number, most: number) =>
   sql`
     delete from person_sessions where person_id = ${personId} and session_hash in (
@@ -133,7 +133,7 @@ export function selectSessions(sql: Sql, hashes: string[], now: Date, idleSecond
     where ${holds(sql, hashes, now, idleSeconds, mostSeconds)}`
 }
 
-/** Those of the sessions that hold, as a part of another statement. */
+/** The valid sessions among the given ones, as a part of another statement. */
 export const selectHolding = (sql: Sql, hashes: string[], now: Date, idleSeconds: number, mostSeconds: number) => sql`
   select encode(s.session_hash, 'hex') from person_sessions s join people p using (person_id)
   where ${holds(sql, hashes, now, idleSeconds, mostSeconds)} and not s.half`

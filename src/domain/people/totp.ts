@@ -11,7 +11,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 export const drawTotpSecret = (): string => base32(randomBytes(SECRET_BYTES))
 
-/** The step that a code belongs to, if it is later than the last one that was used: each code serves once. */
+/** The step of a code, if it is later than the last used step: each code works once. */
 export function stepOfCode(secret: string, code: string, lastStep: number | null, now: Date): number | undefined {
   const current = Math.floor(now.getTime() / 1000 / STEP_SECONDS)
   for (let step = current - STEPS_AROUND; step <= current + STEPS_AROUND; step++)

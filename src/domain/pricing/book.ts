@@ -158,7 +158,7 @@ export async function withdrawTariff(sql: Transaction, tariffId: number): Promis
   return tariff
 }
 
-/** A tariff by its id, whatever its time. */
+/** A tariff by its id: current, past or planned. */
 export async function requireTariff(sql: Sql, tariffId: number): Promise<DatedTariff> {
   const [tariff] = groupSteps(await store.selectDatedSteps(sql, tariffId))
   if (!tariff) throw notFound('Tariff')
@@ -174,5 +174,5 @@ export async function earlierTariffs(sql: Sql, tariff: Tariff): Promise<DatedTar
 
 const MOST_BOOKS = 500
 
-/** Partners, those with tariffs of their own first. */
+/** Partners; partners with tariffs of their own come first. */
 export const listBooks = (sql: Sql) => store.selectBooks(sql, MOST_BOOKS)

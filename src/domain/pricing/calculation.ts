@@ -13,7 +13,7 @@ export type CostLine = { from: number; to: number; messages: number; perPart: Mo
 export type Cost = { lines: CostLine[]; packages: Package[]; total: Money }
 
 export type Amount = {
-  /** What was counted this month before. */
+  /** The messages of this month before the new ones. */
   volume: number
   messages: number
   parts: number
@@ -40,7 +40,7 @@ export function costOf(tariff: Tariff, { volume, messages, parts }: Amount): Cos
 /** What prices messages now: a tariff, or one price for the channel or the country. */
 export type Pricing = { tariff: DatedTariff | null; perPart: Money }
 
-/** The tariff that answers a question now, and the next one that will. */
+/** The current tariff of a question, and the next planned tariff. */
 export async function findPricing(
   sql: Sql,
   partnerId: number,

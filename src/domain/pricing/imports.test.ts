@@ -117,7 +117,7 @@ test.each([
 
 test('two tariffs for one place are refused, and so is an unknown partner', async () => {
   await expect(importTariffs(db.sql, partner.login, [fixed('1'), fixed('2')])).rejects.toThrow('two tariffs')
-  await expect(importTariffs(db.sql, 'nobody', [fixed('1')])).rejects.toThrow('no partner "nobody"')
+  await expect(importTariffs(db.sql, 'unknown', [fixed('1')])).rejects.toThrow('no partner "unknown"')
 })
 
 test('a mistake in a CSV file is told with its line and field', async () => {

@@ -28,10 +28,10 @@ export type TariffImport = { added: number; replaced: number; unchanged: number 
 
 /**
  * Brings in the tariffs of a partner, or without a partner the general ones: all of them, or none when one cannot be
- * read. A tariff takes the place of the one for the same sender type, brand and traffic type; those that the file does
+ * read. A tariff takes the place of the one for the same sender type, brand and traffic type; tariffs that the file does
  * not name stay, and so does a change that was planned for a later day. Messages keep the tariff they were accepted
- * under, and a tariff that takes another's place begins to count at nothing; one that is the same as before is left
- * alone and goes on counting.
+ * under, and a tariff that takes another's place begins to count at 0. An unchanged tariff
+ * is not replaced and continues to count.
  */
 export async function importTariffs(pool: Pool, login: string | undefined, rows: TariffRow[]): Promise<TariffImport> {
   const tariffs = readTariffs(rows)
@@ -58,7 +58,7 @@ function readTariffs(rows: TariffRow[]): NewTariff[] {
   return tariffs
 }
 
-/** Every tariff of a file, and what is wrong with those that cannot be read. */
+/** The tariffs of a file, and the mistakes in its other rows. */
 export function checkTariffs(rows: TariffRow[]): { tariffs: NewTariff[]; wrong: string[] } {
   const places = new Set<string>()
   const wrong: string[] = []

@@ -27,7 +27,7 @@ export function ownPriceAt(prices: readonly DatedPrice[], place: PricePlace, mom
   return prices.find(one => pricePlaceKey(one) === key && isHeldAt(one, moment))?.price ?? null
 }
 
-/** What is paid at a moment: a country without a price of its own has that of `*`. */
+/** The price at a moment. A country without a price of its own has the price of `*`. */
 export function priceAtPlace(prices: readonly DatedPrice[], place: PricePlace, moment: Date): Money | null {
   const own = ownPriceAt(prices, place, moment)
   return own ?? (place.country === null ? null : ownPriceAt(prices, { ...place, country: ELSEWHERE }, moment))
@@ -38,7 +38,7 @@ const COLUMNS = ['channelType', 'country', 'price'] as const
 /** Whether a file has prices of channels and countries, by its heading; other files have tariffs. */
 export const isPriceFile = (text: string): boolean => /^\W*channelType\b/.test(text)
 
-/** Prices of a file, and what is wrong with those that cannot be read: each mistake names its line. */
+/** The prices of a file, and the mistakes in its other lines. Each mistake names its line. */
 export function readPriceFile(text: string): { prices: NewPrice[]; wrong: string[] } {
   const [heading = '', ...lines] = text.trim().split(/\r?\n/)
   const separator = heading.includes(';') ? ';' : ','

@@ -66,7 +66,7 @@ function notNamed(known: readonly DatedPrice[], wanted: NewPrice[], from: Date):
 }
 
 /**
- * Changes prices from now or from a later moment on; what was planned for a later moment still comes. Messages keep the
+ * Changes prices from now or from a later moment on. Changes that are planned for later stay. Messages keep the
  * price at which they were accepted.
  */
 export async function changePrices(
@@ -108,7 +108,7 @@ export async function withdrawPrice(sql: Transaction, place: PricePlace, version
   return planned
 }
 
-/** What is paid for a place now, and the next planned change. */
+/** The current price of a place, and the next planned change. */
 export type ListedPrice = PricePlace & {
   /** Null: the country gets a price of its own only later. */
   price: Money | null

@@ -58,7 +58,7 @@ function pickSlowly(tariffs: Tariff[], asked: TariffQuestion): Tariff | undefine
 }
 
 describe('the tariff of a message', () => {
-  test('is the most specific one that applies', () => {
+  test('is the most specific tariff that applies', () => {
     fc.assert(
       fc.property(fc.uniqueArray(place, { selector: placeKey, maxLength: 40 }), question, (places, asked) => {
         const tariffs = places.map(tariffAt)

@@ -10,7 +10,7 @@ const filters = ['senderType', 'brand', 'trafficType', 'pricingModel'] as const
 
 export type TariffFilter = Partial<Pick<Tariff, (typeof filters)[number]>>
 
-/** The tariffs a partner sees: its own, and the general ones that none of its own replaces. */
+/** The tariffs of a partner: its own tariffs, and general tariffs that no own tariff replaces. */
 export async function listTariffs(sql: Sql, partnerId: number, filter: TariffFilter): Promise<Tariff[]> {
   const tariffs = groupSteps(await store.selectTariffSteps(sql, partnerId))
   const own = new Set(tariffs.filter(tariff => tariff.partnerId !== null).map(placeKey))

@@ -23,7 +23,7 @@ const holdsNow = (sql: Sql) => sql`
   (t.valid_from is null or t.valid_from <= (select now from moment))
   and (t.superseded_at is null or t.superseded_at > (select now from moment))`
 
-/** The partner's own tariffs and the general ones that hold now, a row a step. */
+/** The current tariffs of the partner and the current general tariffs, one row for each step. */
 export function selectTariffSteps(sql: Sql, partnerId: number) {
   return sql<TariffRow[]>`
     ${now(sql)} ${steps(sql)} where ${holdsNow(sql)} and (t.partner_id is null or t.partner_id = ${partnerId})
@@ -53,7 +53,7 @@ export function selectBook(sql: Sql, partnerId: number | null, now: Date) {
     order by t.tariff_id, s.from_count`
 }
 
-/** The tariffs for a place of a book that are over, the last ones first. Those that never held are left out. */
+/** The tariffs for a place of a book that are over, the last tariff first. Tariffs that were never valid are left out. */
 export function selectEarlier(
   sql: Sql,
   { partnerId, senderType, brand, trafficType }: Tariff,
@@ -80,7 +80,7 @@ export function selectTariffStepsByIds(sql: Sql, tariffIds: number[]) {
     ${steps(sql)} where t.tariff_id = any(${tariffIds}::bigint[]) order by t.tariff_id, s.from_count`
 }
 
-/** Imports follow one another; who only reads is not held up. */
+/** Imports run one after another. Readers do not wait. */
 export const lockTariffs = (sql: Sql) => sql`lock table tariffs in share row exclusive mode`
 
 export async function databaseNow(sql: Sql): Promise<Date> {
@@ -165,7 +165,7 @@ export const selectDatedPrices = (sql: Sql) =>
     where until > clock_timestamp() or (until is null and (price is not null or valid_from > clock_timestamp()))
     order by country is not null, country = '*', channel_type, country, valid_from`
 
-/** Changes follow one another; who only reads is not held up. */
+/** Changes run one after another. Readers do not wait. */
 export const lockPrices = (sql: Sql) => sql`lock table channel_prices, country_prices in share row exclusive mode`
 
 const priceTable = (sql: Sql, { country }: PricePlace) =>

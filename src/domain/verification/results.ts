@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type BoxKey, boxKey } from '../../base/secret-box.ts'
 
-/** That a number was confirmed on a page of a site builder: the form carries it, signed, to whoever handles the form. */
+/** A confirmed number of a page of a site builder. The form sends it, signed, to the server that processes the form. */
 export type Result = { widgetId: string; destination: string; confirmedAt: Date }
 
 const GOOD_FOR_MS = 24 * 3600_000

@@ -31,7 +31,7 @@ describe('a masked text', () => {
   )
 })
 
-test('a call says the code, whatever other digits the text has', () => {
+test('a call says the code, although the text has other digits', () => {
   const { content } = said('VOICECODE', 'Order 271828: your code is {code}')
   expect(content).toEqual({ contentType: 'authentication', code: '314159' })
 })

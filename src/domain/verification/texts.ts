@@ -43,7 +43,7 @@ function contentOf(channel: VerifierChannel, text: string, code: string): Conten
   switch (channel) {
     case 'WHATSAPP':
     case 'TELEGRAM_GATEWAY':
-    case 'VOICECODE': // the text may have other digits than those of the code
+    case 'VOICECODE': // the text may contain other digits than the code
       return { contentType: 'authentication', code }
     case 'TELEGRAM':
       return { contentType: 'text', text }

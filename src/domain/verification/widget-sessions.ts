@@ -134,7 +134,7 @@ const errorOf = (code: number, { retryAfterSeconds }: Session) => ({
   ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
 })
 
-/** What a typed code is worth. One that was never sent is over. */
+/** Checks a typed code. Without a sent code the session counts as expired. */
 export async function typeCode({ checker }: SessionContext, session: Session, code: string): Promise<CheckStatus> {
   if (!session.verificationUuid) return 'EXPIRED'
   const { status } = await checker.check(session.companyId, session.verificationUuid, code)

@@ -19,10 +19,10 @@ const MOST_WAITING_OF_COMPANY = 10_000
 const RETRY_AFTER_SECONDS = 2
 
 /**
- * Checks codes. Those of a company that arrive while its last ones are being checked are checked together, in one
- * statement; a second guess at the same verification waits for the next statement. An answer that is also that of guesses
- * which wait answers them: a flood of guesses at one verification takes a statement for each of its tries, and not the
- * room of the company's other checks. Companies do not wait for each other.
+ * Checks codes. Codes of a company that arrive while a statement of this company runs are checked together in the next
+ * statement. A second guess at the same verification waits for another statement. If waiting guesses have the same
+ * answer, they get it at once: a flood of guesses at one verification takes one statement for each of its tries, and does
+ * not delay the other checks of the company. Companies do not wait for each other.
  */
 export class CodeChecker {
   readonly #sql: Pool
@@ -54,7 +54,7 @@ export class CodeChecker {
   async #workOff(companyId: number, line: Line) {
     line.isBusy = true
     while (line.waiting.size > 0) {
-      await new Promise(resolve => setImmediate(resolve)) // what arrives in the same turn belongs together
+      await new Promise(resolve => setImmediate(resolve)) // codes of the same turn are checked together
       const guesses = takeDistinct(line)
       this.#leave(line, guesses)
       await this.#checkTogether(companyId, line, guesses)
@@ -102,8 +102,8 @@ function takeDistinct({ waiting }: Line): Guess[] {
 }
 
 /**
- * Guesses that wait and have the same answer: every guess at a verification that is over, the same code again at one that
- * is confirmed. A wrong code has none, for each costs a try.
+ * The waiting guesses with the same answer: every guess at an ended verification, and the same code again at a confirmed
+ * verification. A wrong code has none, because each wrong code costs a try.
  */
 function takeAlike({ waiting }: Line, { uuid, hash }: Guess, { status }: Checked): Guess[] {
   const guesses = waiting.get(uuid)

@@ -17,7 +17,7 @@ export type SubjectState = {
   reason: string | null
 }
 
-/** The limits after the codes that may go. Those in `first` have no row yet, and are not blocked. */
+/** The limits after the allowed codes. Subjects in `first` have no row yet and are not blocked. */
 export type CountedLimits = { first: SubjectState[]; further: SubjectState[]; now: Date }
 
 export type Rule = { subject: string; most: number; windowMs: number; pauseMs: number }
@@ -114,7 +114,7 @@ export const isToBeJudged = (state: SubjectState, now: Date) =>
 
 const isAtStep = ({ count }: SubjectState) => count >= JUDGED_FROM && (count - JUDGED_FROM) % JUDGED_EVERY === 0
 
-/** How many of the codes of a prefix were confirmed, among those that have had time to be. */
+/** The sent and the confirmed codes of a prefix, without codes that may still be confirmed. */
 export type PrefixShare = { prefix: string; sent: number; confirmed: number }
 
 /** Blocks a prefix whose codes are hardly ever confirmed: that is how paid traffic to invented numbers looks. */

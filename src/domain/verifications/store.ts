@@ -43,7 +43,7 @@ function upsertSubjects(sql: Sql, companyId: number, states: SubjectState[]) {
       blocks = excluded.blocks, reason = excluded.reason`
 }
 
-/** Of these numbers, those that confirmed a code after the given moment. */
+/** The numbers among these that confirmed a code after the given moment. */
 export function selectConfirmedSince(sql: Sql, companyId: number, numbers: { destination: string; since: Date }[]) {
   return sql<{ destination: string }[]>`
     select q.destination from unnest(
@@ -56,7 +56,7 @@ export function selectConfirmedSince(sql: Sql, companyId: number, numbers: { des
         and v.verification_uuid >= uuid7_floor(now() - interval '2 days'))`
 }
 
-/** How many of the newest codes of each prefix were confirmed, leaving out those that may still be on their way. */
+/** How many of the newest codes of each prefix were confirmed, without codes that may still be on their way. */
 export function selectShares(sql: Sql, companyId: number, prefixes: string[], of: number, matureSeconds: number) {
   return sql<PrefixShare[]>`
     select q.prefix, count(v.sent_at)::int as sent, count(v.confirmed_at)::int as confirmed
@@ -82,7 +82,7 @@ export function selectBlocked(sql: Sql, companyId: number | undefined) {
     order by company_id, blocked_until desc, subject limit 10000`
 }
 
-/** Those of one company whose subject contains the text; the block that ends last comes first. */
+/** The blocks of one company whose subject contains the text; the block that ends last comes first. */
 export function searchBlocked(sql: Sql, companyId: number, text: string, limit: number) {
   return sql<BlockedSubject[]>`
     select company_id, subject, blocked_until, blocks, reason from verification_limits
@@ -195,7 +195,7 @@ export type Checked = { uuid: string; status: CheckStatus; triesLeft: number }
 
 /**
  * Judges one code for each of these verifications. A try is counted in the statement that compares, under the lock of
- * the row: parallel guesses come one after the other. Rows are locked in the order of their keys. What is compared are
+ * the row: parallel guesses come one after the other. Rows are locked in the order of their keys. The statement compares
  * keyed hashes, so the time of the comparison tells nothing about a code. A confirmation is counted once.
  */
 export function checkCodes(sql: Sql, companyId: number, guesses: { uuid: string; hash: string }[]) {
@@ -303,7 +303,7 @@ export type StatisticsRow = {
   confirmMs: number
 }
 
-/** What was sent, delivered and confirmed by verifier, day, channel and country; the newest day first. */
+/** The counts of sent, delivered and confirmed codes by verifier, day, channel and country; the newest day first. */
 export function selectStatistics(
   sql: Sql,
   companyId: number,

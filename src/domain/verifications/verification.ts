@@ -26,5 +26,5 @@ export type NewCode = {
 /** A message with a code that was accepted. */
 export type SentCode = NewCode & { uuid: string; channelType: ChannelType; destination: string }
 
-/** A step of a fallback that was accepted: the codes it carries are those of its verification. */
+/** An accepted step of a fallback. It carries the code of its verification. */
 export type FallbackSend = { verificationUuid: string; channelType: ChannelType }

@@ -201,7 +201,7 @@ export type { BlockedSubject, StatisticsRow, StatisticsSum, VerificationState } 
 /** Subjects for which no codes are sent now; of one company, or for staff of all. */
 export const blockedSubjects = (sql: Sql, companyId?: number) => store.selectBlocked(sql, companyId)
 
-/** Of one company, those that contain a text. */
+/** The blocks of one company whose subject contains a text. */
 export const searchBlocked = store.searchBlocked
 
 export const countBlocked = store.countBlocked

@@ -1,4 +1,4 @@
-/** As browsers write it: what is copied from the address bar may end with a slash or name the usual port. */
+/** The origin as browsers write it. A copied address may end with a slash or contain the default port. */
 export function originOf(text: string): string {
   const url = URL.parse(text)
   const isBare = url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''

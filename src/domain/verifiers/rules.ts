@@ -12,7 +12,7 @@ import {
   widgetThemes,
 } from './verifier.ts'
 
-/** What may be set. Each message is a sentence that begins with the setting, named as the command line names it. */
+/** The rules of the settings. Each message is a sentence that begins with the setting, named as the command line names it. */
 export function refuseBadSettings(settings: VerifierSettings): void {
   const wrong = wrongSetting(settings)
   if (wrong) throw invalid(wrong)
@@ -133,7 +133,7 @@ const wrongCaptchaSecret = ({ captcha, captchaSiteKey }: PageSettings, hasSecret
     ? undefined
     : `captcha-secret ${hasSecret ? 'does not go with' : 'is needed for'} ${captcha}`
 
-/** Nobody gives the substitutions for a code of a widget. */
+/** A code of a widget has no substitutions. */
 function wrongPlaceholders({ texts }: VerifierSettings): string | undefined {
   for (const [language, text] of Object.entries(texts)) {
     const other = compileTemplate(text).names.find(name => name !== 'code')

@@ -8,7 +8,7 @@ const columns = (sql: Sql) => sql`
 export const insertVerifierId = (sql: Sql, companyId: number, verifierId: string) =>
   sql`insert into verifier_ids (verifier_id, company_id) values (${verifierId}, ${companyId}) on conflict do nothing`
 
-/** Until the transaction ends, nobody else who asks for this lock looks at the names of the company's verifiers. */
+/** Locks the names of the company's verifiers until the transaction ends. */
 export const lockNames = (sql: Sql, companyId: number) =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`verifiers of ${companyId}`}, 0))`
 

@@ -15,7 +15,7 @@ import {
   type Widget,
 } from './verifier.ts'
 
-/** What is given when a verifier is made or changed; the rest keeps its value. */
+/** The fields that a creation or a change sets. Absent fields keep their values. */
 export type VerifierOptions = {
   name?: string
   settings?: Partial<VerifierSettings>
@@ -130,15 +130,15 @@ export async function hadVerifier(sql: Sql, companyId: number, verifierId: strin
 export const listVerifiers = (sql: Sql, companyId: number, kind: VerifierKind): Promise<Verifier[]> =>
   store.selectVerifiers(sql, companyId, kind)
 
-/** For staff: those of every company. */
+/** For staff: the verifiers of every company. */
 export const listAllVerifiers = (sql: Sql, kind: VerifierKind): Promise<Verifier[]> =>
   store.selectAllVerifiers(sql, kind)
 
 type VerifierChange = VerifierOptions | ((before: Verifier) => VerifierOptions)
 
 /**
- * Changes what is given; the change acts on the next code. A function is given the verifier as it stands, locked: of two
- * changes at once, neither undoes the other.
+ * Changes the given fields. The change acts on the next code. A function gets the locked verifier, so that two changes at
+ * the same time do not undo each other.
  */
 export async function changeVerifier(pool: Pool, verifier: Verifier, change: VerifierChange): Promise<void> {
   await pool.begin(sql => changeVerifierIn(sql, verifier, change))

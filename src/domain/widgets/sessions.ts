@@ -18,8 +18,8 @@ const RETRY_AFTER_SECONDS = 600
 const KEY_BYTES = 24
 
 /**
- * Begins a session; refused when too many were begun from the visitor's network. Those for a number are not counted,
- * only its codes: else a stranger could lock a number out, without a code that its owner or the site would see.
+ * Begins a session. It is refused after too many sessions from the visitor's network. Sessions of a number are not
+ * counted, only its codes: otherwise a stranger could block a number without a code that its owner or the site sees.
  */
 export async function beginSession(
   sql: Sql,

@@ -35,7 +35,7 @@ export function selectSession(sql: Sql, companyId: number, keyHash: Buffer) {
     select ${sessionColumns(sql)} from widget_sessions where company_id = ${companyId} and key_hash = ${keyHash}`
 }
 
-/** Two at most: what is wanted is the only one. */
+/** At most two rows, because the caller needs a session only if it is the only one. */
 export function selectWaiting(sql: Sql, companyId: number, withinSeconds: number) {
   return sql<Session[]>`
     select ${sessionColumns(sql)} from widget_sessions

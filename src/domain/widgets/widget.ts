@@ -22,7 +22,7 @@ export const refusedBy = (code: WidgetRefusal['code'], reason: string, retryAfte
  */
 export type SessionState = 'WAITING' | 'SENT' | 'FAILED'
 
-/** A visitor who confirms a number on a page. */
+/** The visitor of a page, with the number to confirm. */
 export type Session = {
   companyId: number
   keyHash: Buffer
