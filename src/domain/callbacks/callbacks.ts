@@ -71,24 +71,7 @@ const rowOf = (url: string, events: EventForUrl<unknown>[]): store.NewCallback =
   eventCount: events.length,
 })
 
-export const findDueReceivers = (sql: Sql, now: Date, limit: number, mostDoubtful: number): Promise<ReceiverKey[]> =>
-  store.selectDueReceivers(sql, now, limit, mostDoubtful)
-
-export const claimReceivers = (
-  sql: Sql,
-  keys: ReceiverKey[],
-  worker: string,
-  leaseSeconds: number,
-  now: Date,
-): Promise<Receiver[]> => store.claimReceivers(sql, keys, worker, leaseSeconds, now)
-
-/** Keeps what this worker serves, and says which of it is still its. */
-export const renewReceivers = (
-  sql: Sql,
-  keys: ReceiverKey[],
-  worker: string,
-  leaseSeconds: number,
-): Promise<ReceiverKey[]> => store.renewReceivers(sql, keys, worker, leaseSeconds)
+export { claimReceivers, renewReceivers, selectDueReceivers as findDueReceivers } from './store.ts'
 
 /** Gives a receiver back. `probeAt` says that it keeps failing, and when to look again. */
 export async function releaseReceiver(sql: Sql, receiver: Receiver, worker: string, probeAt?: Date): Promise<void> {

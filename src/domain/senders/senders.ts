@@ -17,6 +17,13 @@ import {
 import * as store from './store.ts'
 import { versionOf } from './version.ts'
 
+export {
+  selectAllSenders as listAllSenders,
+  selectSenders as listSenders,
+  selectSendersByIds as sendersByIds,
+  selectSendersByNames as sendersCalled,
+} from './store.ts'
+
 export async function createSender(sql: Transaction, companyId: number, sender: NewSender): Promise<Sender> {
   refuseBadName(sender.senderName, sender.channelType, sender.brand)
   await requireDocuments(sql, companyId, sender.documentIds)
@@ -34,7 +41,7 @@ export async function createSenders(
   brands: Sender['brand'][],
 ): Promise<Sender[]> {
   await store.lockSendersOf(sql, companyId)
-  const existing = (await sendersCalled(sql, companyId, [sender.senderName])).filter(
+  const existing = (await store.selectSendersByNames(sql, companyId, [sender.senderName])).filter(
     ({ channelType, status }) => channelType === sender.channelType && status !== 'DENIED' && status !== 'CLOSED',
   )
   const made: Sender[] = []
@@ -46,9 +53,6 @@ export async function createSenders(
   }
   return made
 }
-
-export const listSenders = (sql: Sql, companyId: number, filter: store.SenderFilter): Promise<Sender[]> =>
-  store.selectSenders(sql, companyId, filter)
 
 /** Pages count from 1. */
 export async function pageOfSenders(
@@ -176,17 +180,6 @@ export async function unsuspendSender(sql: Sql, { companyId, senderId }: Pick<Se
   await store.updateSuspension(sql, companyId, senderId, false, null)
   return requireSender(sql, companyId, senderId)
 }
-
-/** Every registration of these names, in any review status. */
-export const sendersCalled = (sql: Sql, companyId: number, names: string[]): Promise<Sender[]> =>
-  store.selectSendersByNames(sql, companyId, names)
-
-export const sendersByIds = (sql: Sql, companyId: number, senderIds: number[]): Promise<Sender[]> =>
-  store.selectSendersByIds(sql, companyId, senderIds)
-
-/** For staff: the names of all companies or of one company. Names under review come first. */
-export const listAllSenders = (sql: Sql, companyId: number | undefined): Promise<Sender[]> =>
-  store.selectAllSenders(sql, companyId)
 
 /** For staff: sets the limit of a name in parts per second, or removes it. Engines read the limit before every chunk. */
 export async function setSenderRate(sql: Sql, senderId: number, partsPerSecond: number | null): Promise<Sender> {

@@ -81,6 +81,7 @@ export function selectSendersByIds(sql: Sql, companyId: number, senderIds: numbe
     where s.company_id = ${companyId} and s.sender_id = any(${senderIds}::bigint[])`
 }
 
+/** Every registration of these names, in any review status. */
 export function selectSendersByNames(sql: Sql, companyId: number, names: string[]) {
   return sql<Sender[]>`
     select ${columns(sql)} ${fromSenders(sql)}
@@ -230,6 +231,7 @@ export const selectDue = (sql: Sql, due: Omit<DueRows, 'except'>, leftToStaff: s
     { ...due, except: sql`channel_type || ' ' || regexp_replace(sender_name, '^@', '') = any(${leftToStaff}::text[])` },
   )
 
+/** For staff: the names of all companies or of one company. Names under review come first. */
 export function selectAllSenders(sql: Sql, companyId: number | undefined) {
   return sql<Sender[]>`
     select ${columns(sql)} ${fromSenders(sql)}
