@@ -6,10 +6,10 @@ import { placeOf } from './server/request-log.ts'
 import { validationMessage } from './validation.ts'
 import { wireNameOf, withWireNames } from './wire-names.ts'
 
-type Answer = { status: number; code: number }
+type StatusAndCode = { status: number; code: number }
 
 /** The HTTP status and the code of each kind of refusal. No other module decides on them. */
-export const codeOfKind: Record<AppErrorKind, Answer> = {
+export const codeOfKind: Record<AppErrorKind, StatusAndCode> = {
   invalid: { status: 400, code: 4000 },
   not_authenticated: { status: 401, code: 4010 },
   bad_credentials: { status: 401, code: 4012 },

@@ -3,7 +3,7 @@ import type { Sent } from '../calling-channel.ts'
 import { type CallResult, objectOf, retryAfterMs } from '../http-call.ts'
 import { readError, refusalCodeOf } from './failures.ts'
 
-type Answer = Extract<CallResult, { kind: 'answered' }>
+type AnsweredCall = Extract<CallResult, { kind: 'answered' }>
 
 /** The settings of the gateway are wrong: its messages wait until a person corrects them. */
 const MISCONFIGURED_RETRY_MS = 60_000
@@ -25,7 +25,7 @@ export function resultOf(called: CallResult, idempotent: boolean, now: Date): Se
   }
 }
 
-function answered(answer: Answer, idempotent: boolean, now: Date): Sent {
+function answered(answer: AnsweredCall, idempotent: boolean, now: Date): Sent {
   const { status } = answer
   if (status >= 200 && status < 300) return accepted(answer) ?? broken('an answer without an id', idempotent)
   if (status === 429) return later(answer, retryAfterMs(answer.headers, now) ?? TOO_FAST_RETRY_MS)
@@ -35,7 +35,7 @@ function answered(answer: Answer, idempotent: boolean, now: Date): Sent {
   return refused(answer) ?? misconfigured(status)
 }
 
-function accepted({ body }: Answer): Sent | undefined {
+function accepted({ body }: AnsweredCall): Sent | undefined {
   const { id, ids } = objectOf(body)
   const told = Array.isArray(ids) ? ids : [id]
   const providerIds = told.slice(0, MOST_PARTS + 1).flatMap(one => readId(one) ?? [])
@@ -44,13 +44,13 @@ function accepted({ body }: Answer): Sent | undefined {
 }
 
 /** A wait of zero is for this message alone; any other wait is for all messages. */
-const later = ({ status }: Answer, waitMs: number): Sent =>
+const later = ({ status }: AnsweredCall, waitMs: number): Sent =>
   waitMs > 0
     ? { kind: 'throttled', reason: `answer ${status}: throttled`, retryAfterMs: waitMs }
     : { kind: 'busy', reason: `answer ${status}`, retryAfterMs: TOO_FAST_RETRY_MS }
 
 /** Only with `Retry-After` the message was certainly not accepted: a proxy also answers 503 after the server accepted it. */
-function unavailable(answer: Answer, now: Date): Sent | undefined {
+function unavailable(answer: AnsweredCall, now: Date): Sent | undefined {
   const waitMs = answer.status === 503 ? retryAfterMs(answer.headers, now) : undefined
   return waitMs === undefined ? undefined : later(answer, waitMs)
 }
@@ -62,7 +62,7 @@ const broken = (reason: string, idempotent: boolean): Sent =>
 /** These statuses are about the gateway and never about one message, even if the body has an error of a message. */
 const ABOUT_THE_GATEWAY = [401, 403, 404, 405, 410]
 
-function refused({ status, body }: Answer): Sent | undefined {
+function refused({ status, body }: AnsweredCall): Sent | undefined {
   const { code, message } = readError(objectOf(body).error)
   if (code === undefined || status < 400 || ABOUT_THE_GATEWAY.includes(status)) return undefined
   return { kind: 'refused', errorCode: refusalCodeOf(code), reason: message ?? code, operatorError: code }

@@ -39,7 +39,7 @@ export type LinkHandlers = {
 export type Answered = { kind: 'answered'; status: number; messageId: string }
 
 /** The end of a request. */
-export type Answer =
+export type RequestResult =
   | Answered
   | { kind: 'silent'; reason: string } // no answer in time, but the SMSC is alive
   | { kind: 'unreadable'; reason: string } // the answer is malformed or of the wrong kind
@@ -61,7 +61,7 @@ const MOST_SILENT = 20_000
 
 type OpenRequest = {
   command: RequestCommand
-  done: (answer: Answer) => void
+  done: (answer: RequestResult) => void
   late: ((answer: Answered) => void) | undefined
   /** By the clock of the link. */
   sentAt: number
@@ -122,7 +122,7 @@ export class Link {
    * Throws a RangeError, before anything is sent, if the request cannot be encoded. `late` gets an answer that comes
    * after `done` was called with `silent`.
    */
-  request(draft: RequestDraft, done: (answer: Answer) => void, late?: (answer: Answered) => void): void {
+  request(draft: RequestDraft, done: (answer: RequestResult) => void, late?: (answer: Answered) => void): void {
     const sequence = this.#sequence === MOST_SEQUENCE ? 1 : this.#sequence + 1
     this.#sequence = sequence
     this.#connection.send({ ...draft, sequence })
@@ -180,7 +180,7 @@ export class Link {
     }
   }
 
-  #onBindAnswered(answer: Answer) {
+  #onBindAnswered(answer: RequestResult) {
     if (answer.kind !== 'answered') return this.#connection.destroy(answer.reason)
     if (answer.status === status.ESME_ROK) {
       this.#isBound = true

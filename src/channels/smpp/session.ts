@@ -1,4 +1,4 @@
-import { type Answer, type Answered, type Delivery, Link, type LinkOptions, type RequestDraft } from './link.ts'
+import { type Answered, type Delivery, Link, type LinkOptions, type RequestDraft, type RequestResult } from './link.ts'
 import { Pace } from './pace.ts'
 import { status } from './protocol/status.ts'
 
@@ -61,9 +61,9 @@ export class Session {
   }
 
   /** Only for a session with room. `late` gets an answer that comes after `done` was called with `silent`. */
-  submit(draft: SubmitDraft, done: (answer: Answer) => void, late: (answer: Answered) => void): void {
+  submit(draft: SubmitDraft, done: (answer: RequestResult) => void, late: (answer: Answered) => void): void {
     if (!this.#link) throw new Error('the session has no connection')
-    const settle = (answer: Answer) => {
+    const settle = (answer: RequestResult) => {
       if (answer.kind === 'answered') this.#keepPace(answer.status)
       done(answer)
       this.#listener.onChange()

@@ -1,7 +1,7 @@
 import { plainId } from '../../base/content/plain-words.ts'
 import { type Channel, type Feed, type Outgoing, type SendResult, timeOf } from '../channel.ts'
 import { destinationOf, sourceOf } from './addresses.ts'
-import type { Answer, Answered } from './link.ts'
+import type { Answered, RequestResult } from './link.ts'
 import { operatorErrorOf, status, statusName } from './protocol/status.ts'
 import type { TextPart } from './protocol/text.ts'
 import { classOfRefusal, errorCodeOf } from './receipts/failure.ts'
@@ -162,13 +162,13 @@ export class Submitter implements Pick<Channel, 'submit'> {
     }
   }
 
-  #onAnswer(started: Started, part: number, answer: Answer) {
+  #onAnswer(started: Started, part: number, answer: RequestResult) {
     started.submission.endSubmitting()
     this.#note(started.submission, part, answer)
     this.#reportIfDone(started)
   }
 
-  #note(submission: Submission, part: number, answer: Answer) {
+  #note(submission: Submission, part: number, answer: RequestResult) {
     if (answer.kind !== 'answered') {
       this.#unanswered++
       if (answer.kind === 'lost' && this.#settings.resendLost) submission.lose(answer.reason)

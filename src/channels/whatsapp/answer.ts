@@ -3,7 +3,7 @@ import { errorCodes } from '../../base/error-codes.ts'
 import type { Sent } from '../calling-channel.ts'
 import { type CallResult, objectIn, objectOf, retryAfterMs } from '../http-call.ts'
 
-type Answer = Extract<CallResult, { kind: 'answered' }>
+type AnsweredCall = Extract<CallResult, { kind: 'answered' }>
 type CloudError = { code: number; subcode: unknown; isTransient: boolean }
 
 /** Errors for all messages of the number or the account, with the wait in ms if the answer has none. */
@@ -75,7 +75,7 @@ function errorOf(body: string): CloudError | undefined {
   return { code: error.code, subcode: error.error_subcode, isTransient: error.is_transient === true }
 }
 
-function taken({ status, body }: Answer): Sent | undefined {
+function taken({ status, body }: AnsweredCall): Sent | undefined {
   if (status < 200 || status > 299) return undefined
   const { messages } = objectOf(body)
   const { id } = objectIn(Array.isArray(messages) ? messages[0] : undefined)
@@ -86,14 +86,22 @@ function taken({ status, body }: Answer): Sent | undefined {
 }
 
 /** After a server error the message may have been sent, with any error code, unless the answer has a time to retry. */
-function inTrouble({ status }: Answer, error: CloudError | undefined, askedMs: number | undefined): Sent | undefined {
+function inTrouble(
+  { status }: AnsweredCall,
+  error: CloudError | undefined,
+  askedMs: number | undefined,
+): Sent | undefined {
   if (status < 500) return undefined
   const reason = wordsFor(status, error)
   const isLater = status === 503 && askedMs !== undefined
   return isLater ? { kind: 'throttled', reason, retryAfterMs: atLeast(askedMs) } : { kind: 'unknown', reason }
 }
 
-function throttled({ status }: Answer, error: CloudError | undefined, askedMs: number | undefined): Sent | undefined {
+function throttled(
+  { status }: AnsweredCall,
+  error: CloudError | undefined,
+  askedMs: number | undefined,
+): Sent | undefined {
   const ownMs = error && THROTTLED_MS[error.code]
   const isAsked = status === 429 && error?.code !== PAIR_TOO_FAST
   if (ownMs === undefined && !isAsked) return undefined
@@ -106,7 +114,7 @@ function tooFastForOne(error: CloudError | undefined, askedMs: number | undefine
 
 const atLeast = (ms = TRANSIENT_RETRY_MS) => Math.max(ms, LEAST_RETRY_MS)
 
-function misconfigured({ status }: Answer, error: CloudError | undefined): Sent | undefined {
+function misconfigured({ status }: AnsweredCall, error: CloudError | undefined): Sent | undefined {
   const isOurs =
     status === 401 || (status === 403 && error?.code !== COUNTRY_NOT_ALLOWED) || (error && isAboutUs(error))
   if (isOurs) return busy(wordsFor(status, error), MISCONFIGURED_RETRY_MS)
@@ -117,12 +125,12 @@ const isAboutUs = ({ code, subcode }: CloudError) =>
   MISCONFIGURED.has(code) || (code >= 200 && code <= 299) || (code === 100 && subcode === 33)
 
 /** It is not known how much of the request was read. */
-function maybeTaken({ status }: Answer, error: CloudError | undefined): Sent | undefined {
+function maybeTaken({ status }: AnsweredCall, error: CloudError | undefined): Sent | undefined {
   if (status === 408) return { kind: 'unknown', reason: wordsFor(status, error) }
 }
 
 /** A redirect, or an error page that is not from Meta: the message was not read, and the address is probably wrong. */
-function notMetasWord({ status }: Answer, error: CloudError | undefined): Sent | undefined {
+function notMetasWord({ status }: AnsweredCall, error: CloudError | undefined): Sent | undefined {
   if (!error) return busy(wordsFor(status, error), MISCONFIGURED_RETRY_MS)
 }
 

@@ -6,13 +6,13 @@ import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { urlOf } from '../service/http-listeners.ts'
 import { makeLog } from '../service/log.ts'
 
-export type Answer = { status: number; body: string }
+export type ServiceAnswer = { status: number; body: string }
 
 /** The API that widgets in browsers call. */
 export type WidgetService = {
   /** For people: an address, or that there is no service. */
   place: string
-  post(action: string, body: object, origin: string): Promise<Answer>
+  post(action: string, body: object, origin: string): Promise<ServiceAnswer>
   close(): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 import {
-  type Answer,
   type Document,
+  type DocumentedResponse,
   type Example,
   type Header,
   innerSchemas,
@@ -166,7 +166,7 @@ function addErrors(document: Document, operation: Operation, notAuthenticated: n
   for (const [status, group] of [...byStatus].sort(([a], [b]) => a - b)) {
     const name = `Error${group.join('_')}`
     document.components.responses = { ...document.components.responses, [name]: errorAnswer(group) }
-    operation.responses[status] = { $ref: `#/components/responses/${name}` } as Answer
+    operation.responses[status] = { $ref: `#/components/responses/${name}` } as DocumentedResponse
   }
 }
 
@@ -187,7 +187,7 @@ function codesOf({ parameters = [], requestBody, security = [] }: Operation, not
 /** A request with a single message that is refused gets status 400 with the code of the message. */
 const statusOf = (code: number) => answerErrors.find(entry => entry.code === code)?.status ?? 400
 
-function errorAnswer(codes: number[]): Answer {
+function errorAnswer(codes: number[]): DocumentedResponse {
   const lines = codes.map(code => `[${code}](${helpAddress(code)}) ${errorOf(code).title}: ${errorOf(code).meaning}`)
   const examples = codes.map(code => {
     const { title, meaning } = errorOf(code)

@@ -28,7 +28,7 @@ export type Parameter = {
   schema: Schema
 }
 export type Header = { description: string; schema: Schema }
-export type Answer = {
+export type DocumentedResponse = {
   $ref?: string
   description: string
   headers?: Record<string, Header>
@@ -42,7 +42,7 @@ export type Operation = {
   description?: string
   parameters?: Parameter[]
   requestBody?: { required?: boolean; content: Record<string, Media> }
-  responses: Record<string, Answer>
+  responses: Record<string, DocumentedResponse>
   security?: object[]
   'x-codeSamples'?: object[]
 }
@@ -51,7 +51,11 @@ export type Document = {
   info: { title: string; description: string }
   tags?: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
-  components: { schemas?: Record<string, Schema>; responses?: Record<string, Answer>; securitySchemes: object }
+  components: {
+    schemas?: Record<string, Schema>
+    responses?: Record<string, DocumentedResponse>
+    securitySchemes: object
+  }
   webhooks?: Record<string, { post: Operation }>
 }
 

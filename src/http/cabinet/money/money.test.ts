@@ -353,7 +353,10 @@ describe('a correction', () => {
     const [wrong] = (await found<LedgerAnswer>(browser, `/money/ledger?companyId=${companyId}`)).lines
     expect(wrong).toMatchObject({ kind: 'CORRECTION', amount: -900, note: 'A zero too many' })
     const tooMuch = await send('-40.0001', 'too much')
-    expect([tooMuch.status, tooMuch.body.error.msg]).toEqual([400, expect.stringContaining('free: 40.0000 RUB')])
+    expect([tooMuch.status, tooMuch.body.error.msg]).toEqual([
+      400,
+      expect.stringContaining('at most the free amount: 40.0000 RUB'),
+    ])
     for (const amount of ['0', '+5', '1e3', '-100000000.0001']) expect((await send(amount, amount)).status).toBe(400)
     expect((await send('1', 'silent', '  ')).status).toBe(400)
     expect((await send('-40', 'all that is free')).body).toEqual({ balance: 60 })

@@ -55,7 +55,7 @@ function refuseWithoutSecret({ kind, secret }: Provider): ProviderResult | undef
 
 // The call ---------------------------------------------------------------------------------------------------------
 
-type Answer = { body: Record<string, unknown> }
+type ProviderAnswer = { body: Record<string, unknown> }
 
 /** One timeout for connection, answer and body. A redirect is an error, so that the secret is sent to no other host. */
 async function ask(
@@ -63,7 +63,7 @@ async function ask(
   token: string,
   from: TokenSource,
   timeoutMs: number,
-): Promise<Answer | ProviderResult> {
+): Promise<ProviderAnswer | ProviderResult> {
   try {
     const response = await fetch(provider.verifyUrl, {
       method: 'POST',
@@ -90,7 +90,7 @@ function formFor({ kind, secret, siteKey }: Provider, token: string, { address }
 }
 
 /** Turnstile and hCaptcha may answer 400 with the usual JSON. The status decides only if the body has no result. */
-async function readAnswer({ kind }: Provider, response: Response): Promise<Answer | ProviderResult> {
+async function readAnswer({ kind }: Provider, response: Response): Promise<ProviderAnswer | ProviderResult> {
   const { status } = response
   if (status === 429 || (status >= 300 && status < 400)) {
     await response.body?.cancel()
