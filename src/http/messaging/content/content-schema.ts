@@ -1,115 +1,130 @@
-import { type ClientChannel, channelTypes } from '../../../base/channel-types.ts'
+import type { ClientChannel } from '../../../base/channel-types.ts'
+import type { Schema } from '../../reference/document.ts'
+import { formsOf } from './content.ts'
 
 /**
- * The form of `content` in each channel, for the reference only. `content.ts` reads contents and words the mistakes. A test
- * compares the two.
+ * The form of `content` in each channel, for the reference. The rules come from the schemas that validate requests. The
+ * notes in this file add titles, descriptions, and the rules that `content.ts` checks in code.
  */
 
-type Schema = Record<string, unknown>
+/**
+ * The additions to a schema. `hidden` names the members that the reference leaves out. `byType` splits a schema of several
+ * types into one schema for each type.
+ */
+type Note = {
+  title?: string
+  description?: string
+  oneOf?: Schema[]
+  hidden?: string[]
+  byType?: TypeNote[]
+  members?: Record<string, Note>
+  items?: Note
+}
 
-const text = (most: number) => ({ type: 'string', minLength: 1, maxLength: most })
-const orNull = (schema: Schema) => ({ anyOf: [schema, { type: 'null' }] })
-const url = { type: 'string', format: 'uri', maxLength: 2048, description: 'an http or https address' }
+type TypeNote = Note & { type: 'string' | 'integer' }
 
-/** Members with a `?` are optional or null. */
-function object(title: string, members: Record<string, Schema>): Schema {
-  const isOptional = (name: string) => name.endsWith('?')
+// Notes -------------------------------------------------------------------------------------------------------------
+
+const textOrObject = (channel: string): Note[] => [{ title: `${channel}: a text` }, { title: `${channel}: an object` }]
+
+const eitherUrlOrPhone = ['url', 'phone'].map(one => ({ required: [one], properties: { [one]: { type: 'string' } } }))
+
+/** The notes of the forms of each channel, in the order of `formsOf`. */
+const notes: Record<ClientChannel, Note[]> = {
+  SMS: textOrObject('SMS'),
+  WEASY: textOrObject('WEASY'),
+  VK: textOrObject('VK'),
+  TELEGRAM: [{ title: 'TELEGRAM' }],
+  VIBER: [{ title: 'VIBER: a text' }, { title: 'VIBER: an object', members: { button: { title: 'A button' } } }],
+  WHATSAPP: [
+    {
+      title: 'WHATSAPP: a text',
+      members: {
+        header: { title: 'A header; without a text there is none' },
+        footer: { title: 'A footer; without a text there is none' },
+        buttons: { items: { title: 'A button: an address or a number', oneOf: eitherUrlOrPhone } },
+      },
+    },
+    {
+      title: 'WHATSAPP: a template',
+      members: {
+        templateId: {
+          byType: [
+            { type: 'integer', description: 'The id that POST /templates answered' },
+            { type: 'string', description: "The template's own name at Meta, and its language: `sale:en`" },
+          ],
+        },
+      },
+    },
+    { title: 'WHATSAPP: a code' },
+  ],
+  FLASHCALL: [
+    {
+      byType: [
+        { type: 'string', title: 'FLASHCALL: a text' },
+        { type: 'integer', title: 'FLASHCALL: a number' },
+      ],
+    },
+  ],
+  VOICECODE: [
+    { title: 'VOICECODE', members: { text: { description: 'With a code of 4 to 8 digits, together or apart' } } },
+  ],
+  TEXT_TO_SPEECH: [{ title: 'TEXT_TO_SPEECH' }],
+  PUSH: [
+    {
+      title: 'PUSH',
+      hidden: ['contentType'],
+      members: { data: { description: 'At most 4096 characters as JSON, and 20 levels deep' } },
+    },
+  ],
+}
+
+// Schemas with their notes ------------------------------------------------------------------------------------------
+
+/** The forms of the content in a channel: one schema, or a choice between several. */
+export function contentFormsOf(channelType: ClientChannel): Schema {
+  const forms = formsOf(channelType)
+  const own = notes[channelType]
+  if (forms.length !== own.length) throw new Error(`Each form of a content of ${channelType} needs one note`)
+  const schemas = forms.map((form, i) => withNote({ ...form }, own[i]))
+  const [first, ...others] = schemas
+  return first && others.length === 0 ? first : { anyOf: schemas }
+}
+
+function withNote(schema: Schema, note: Note = {}): Schema {
+  if (note.byType) return splitByType(schema, note.byType)
+  const [given, ...others] = schema.anyOf ?? []
+  // An optional member is a choice between its schema and null.
+  if (given) return { ...schema, anyOf: [withNote(given, note), ...others] }
+  const { title, description, oneOf } = note
+  const { properties, items, ...rules } = schema
   return {
-    title,
-    type: 'object',
-    required: Object.keys(members).filter(name => !isOptional(name)),
-    properties: Object.fromEntries(
-      Object.entries(members).map(([name, schema]) =>
-        isOptional(name) ? [name.slice(0, -1), orNull(schema)] : [name, schema],
-      ),
-    ),
+    ...(title && { title }),
+    ...rules,
+    ...(schema.format === 'uri' && { description: 'an http or https address' }),
+    ...(properties && { required: schema.required ?? [], properties: membersOf(properties, note) }),
+    ...(items && { items: withNote(items, note.items) }),
+    ...(description && { description }),
+    ...(oneOf && { oneOf }),
   }
 }
 
-const bare = (title: string, most: number) => ({ title, ...text(most) })
-const kind = (contentType: string) => ({ type: 'string', const: contentType })
-
-const plain = (channel: string, most: number) => [
-  bare(`${channel}: a text`, most),
-  object(`${channel}: an object`, { text: text(most) }),
-]
-
-const button = {
-  ...object('A button: an address or a number', { text: text(25), 'url?': url, 'phone?': text(20) }),
-  oneOf: ['url', 'phone'].map(one => ({ required: [one], properties: { [one]: { type: 'string' } } })),
+function membersOf(properties: Record<string, Schema>, { hidden = [], members = {} }: Note): Record<string, Schema> {
+  const shown = Object.entries(properties).filter(([name]) => !hidden.includes(name))
+  return Object.fromEntries(shown.map(([name, schema]) => [name, withNote(schema, members[name])]))
 }
 
-const forms: Record<ClientChannel, Schema[]> = {
-  SMS: plain('SMS', 4096),
-  WEASY: plain('WEASY', 4096),
-  VK: plain('VK', 2048),
-  TELEGRAM: [object('TELEGRAM', { contentType: kind('text'), text: text(4096) })],
-  VIBER: [
-    bare('VIBER: a text', 4096),
-    object('VIBER: an object', {
-      contentType: kind('text'),
-      text: text(4096),
-      'image?': url,
-      'button?': object('A button', { text: text(30), url }),
-    }),
-  ],
-  WHATSAPP: [
-    object('WHATSAPP: a text', {
-      contentType: kind('text'),
-      text: text(4096),
-      'header?': object('A header; without a text there is none', { 'text?': text(60) }),
-      'footer?': object('A footer; without a text there is none', { 'text?': text(60) }),
-      'buttons?': { type: 'array', maxItems: 10, items: button },
-    }),
-    object('WHATSAPP: a template', {
-      contentType: kind('template'),
-      templateId: {
-        anyOf: [
-          {
-            type: 'integer',
-            minimum: 1,
-            maximum: Number.MAX_SAFE_INTEGER,
-            description: 'The id that POST /templates answered',
-          },
-          { ...text(512), description: "The template's own name at Meta, and its language: `sale:en`" },
-        ],
-      },
-      'parameters?': { type: 'array', maxItems: 50, items: { type: 'string', maxLength: 1024 } },
-    }),
-    object('WHATSAPP: a code', { contentType: kind('authentication'), code: text(15) }),
-  ],
-  FLASHCALL: [
-    { title: 'FLASHCALL: a text', type: 'string', pattern: '^\\d{4}$', description: '4 digits' },
-    { title: 'FLASHCALL: a number', type: 'integer', minimum: 1000, maximum: 9999 },
-  ],
-  VOICECODE: [
-    object('VOICECODE', {
-      contentType: kind('text'),
-      text: { ...text(1000), description: 'With a code of 4 to 8 digits, together or apart' },
-    }),
-  ],
-  TEXT_TO_SPEECH: [
-    object('TEXT_TO_SPEECH', {
-      contentType: kind('tts'),
-      text: text(1000),
-      'sex?': { type: 'string', enum: ['male', 'female'] },
-      'speed?': { type: 'number', minimum: 0.5, maximum: 2 },
-    }),
-  ],
-  PUSH: [
-    object('PUSH', {
-      text: text(4096),
-      'title?': text(200),
-      'url?': url,
-      'image?': url,
-      'data?': { type: 'object', description: 'At most 4096 characters as JSON, and 20 levels deep' },
-    }),
-  ],
+/** The description belongs to the pattern: validation uses it as the message for a text of another form. */
+const keywords: Record<TypeNote['type'], string[]> = {
+  string: ['minLength', 'maxLength', 'pattern', 'description'],
+  integer: ['minimum', 'maximum'],
 }
 
-const single = (schemas: Schema[]) => (schemas.length === 1 ? schemas[0]! : { anyOf: schemas })
+const splitByType = (schema: Schema, byType: TypeNote[]): Schema => ({
+  anyOf: byType.map(note => withNote(onlyOfType(schema, note.type), note)),
+})
 
-/** The forms of the content, by channel. */
-export const contentForms: Record<ClientChannel, Schema> = Object.fromEntries(
-  channelTypes.map(channelType => [channelType, single(forms[channelType])]),
-) as Record<ClientChannel, Schema>
+function onlyOfType(schema: Schema, type: TypeNote['type']): Schema {
+  const rules = Object.entries(schema).filter(([keyword]) => keywords[type].includes(keyword))
+  return { type, ...Object.fromEntries(rules) }
+}

@@ -10,8 +10,11 @@ import { checkerOf } from '../check.ts'
 /** The text of a message, and the content if the channel shows more than the text. */
 export type Said = { text: string; content: Content | null }
 
-/** `text`: the form of a content that is only a string. */
-type Reader = { text?: TSchema; schema: TSchema; read(value: never): Said | string }
+/**
+ * `text`: the form of a content that is only a string. `kinds`: the forms by `contentType`, if `schema` checks only the
+ * `contentType`.
+ */
+type Reader = { text?: TSchema; schema: TSchema; kinds?: TSchema[]; read(value: never): Said | string }
 
 const Absent = <T extends TSchema>(schema: T) =>
   Type.Optional(Type.Unsafe<Type.Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))
@@ -109,6 +112,7 @@ const readers: Record<ClientChannel, Reader> = {
   },
   WHATSAPP: {
     schema: Type.Object({ contentType: OneOf(['text', 'template', 'authentication']) }),
+    kinds: Object.values(Whatsapp),
     read: readWhatsapp,
   },
   FLASHCALL: {
@@ -216,6 +220,12 @@ export function textOf(content: Content): string {
   if ('text' in content) return content.text
   if (content.contentType === 'authentication') return content.code
   return content.parameters?.length ? content.parameters.join(' ') : String(content.templateId)
+}
+
+/** All forms of the content in a channel: the string first, then the objects. */
+export function formsOf(channelType: ClientChannel): TSchema[] {
+  const { text, schema, kinds = [schema] } = readers[channelType]
+  return text ? [text, ...kinds] : kinds
 }
 
 const knownFields = Object.fromEntries(

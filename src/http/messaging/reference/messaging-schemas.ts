@@ -3,7 +3,7 @@ import { MOST_TEMPLATE_CHARACTERS } from '../../../domain/dispatches/dispatch.ts
 import { callbackOf, oneOfBy } from '../../reference/callbacks.ts'
 import { withPlainNulls } from '../../reference/complete.ts'
 import { type Document, innerSchemas, type Media, refTo, type Schema, schemasOf } from '../../reference/document.ts'
-import { contentForms } from '../content/content-schema.ts'
+import { contentFormsOf } from '../content/content-schema.ts'
 import { callbackSchemas, callbackWords } from './callback-schemas.ts'
 
 /**
@@ -35,7 +35,7 @@ const byChannel = (nameOf: (channel: ChannelType) => string) =>
 
 function addContents(schemas: Schemas) {
   for (const channel of channelTypes) {
-    const forms = withPlainNulls(copyOf<Schema>(contentForms[channel]))
+    const forms = withPlainNulls(copyOf<Schema>(contentFormsOf(channel)))
     schemas[`Content_${channel}`] = choiceOf(schemas, `Content_${channel}`, forms)
     // Texts with placeholders are checked for their channel when the placeholders are filled in.
     schemas[`StepContent_${channel}`] = choiceOf(schemas, `StepContent_${channel}`, withPlaceholders(copyOf(forms)))
