@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { messagingBody, type StoredMessagingEvent } from './messaging-event.ts'
 
-/** A change of a message's status that the partner API tells; the messaging API's are in `messaging-event.ts`. */
+/** A status change that the partner API reports. The events of the messaging API are in `messaging-event.ts`. */
 export type StatusEvent = {
   event: 'sent' | 'delivered' | 'failed'
   messageUuid: string
@@ -10,20 +10,20 @@ export type StatusEvent = {
   errorCode?: number
 }
 
-/** How a batch goes out: the partner API sends an object per event, the messaging API arrays. */
+/** The API whose format a batch has. The partner API sends one object per event, the messaging API sends arrays. */
 export type CallbackApi = EventsByApi['api']
 
-/** The API says what the events are. */
+/** The API determines the type of the events. */
 export type EventsByApi =
   | { api: 'partner'; events: StoredEvent[] }
   | { api: 'messaging'; events: StoredMessagingEvent[] }
 
 export type CallbackStatus = 'WAITING' | 'DELIVERED' | 'EXPIRED'
 
-/** As it is stored, and goes out: the time is text already. */
+/** An event as it is stored and sent: its time is a text. */
 export type StoredEvent = Omit<StatusEvent, 'at'> & { at: string }
 
-/** A company's receiver; whoever serves it sends all its batches. */
+/** A receiver of a company. The engine that serves it sends all its batches. */
 export type ReceiverKey = { companyId: number; receiver: string }
 
 export type Receiver = ReceiverKey & { failures: number }
@@ -33,20 +33,20 @@ export type CallbackBatch = {
   companyId: number
   callbackId: number
   url: string
-  /** By the place of the event: whether the receiver has taken it. */
+  /** Whether the receiver accepted each event, in the order of `events`. */
   done: boolean[]
-  /** Messages with a refused event in here. */
+  /** The uuids of messages that have a refused event in this batch. */
   held: Set<string>
   expiresAt: Date
 } & EventsByApi
 
-/** An event of a batch, by its place. */
+/** An event of a batch. `index` is its place in `events`. */
 export type PlacedEvent = { batch: CallbackBatch; index: number }
 
-/** What became of a batch in one pass. */
+/** The result of a batch in one round. */
 export type CallbackPass = {
   batch: CallbackBatch
-  /** When to try the rest; undefined leaves it due. */
+  /** When to send the remaining events. If it is undefined, they stay due. */
   retryAt?: Date
   attempt?: {
     attemptedAt: Date
@@ -54,33 +54,33 @@ export type CallbackPass = {
     deliveredEvents: number
     statusCode?: number
     error?: string
-    /** The beginning of what the receiver answered. */
+    /** The beginning of the receiver's response. */
     answer?: string
     tookMs: number
   }
 }
 
-/** Small enough to keep in memory by the dozen, large enough to write rarely. */
+/** The most events of a batch. Dozens of such batches fit into memory, and writes are rare. */
 export const MOST_EVENTS = 250
 
-/** In one array of the messaging API. */
+/** The most events in one array of the messaging API. */
 export const MOST_ARRAY_EVENTS = 100
 
-/** A day after it happened an event is no longer news. */
+/** A batch expires after a day, because its events are then too old to be useful. */
 export const LIFETIME_MS = 24 * 3_600_000
 
-/** So many refusals in a row, and a receiver is only probed. */
+/** After this many failures in a row, a receiver gets only probes. */
 export const FAILURES_UNTIL_PROBE = 20
 
-/** Scheme, host and port. An address that is none has a receiver too: there its refusals can be seen. */
+/** Scheme, host and port of an address. An invalid address has the receiver `invalid`, so that its failures are visible. */
 export function receiverOf(url: string): string {
   const parsed = URL.parse(url)
   return parsed && /^https?:$/.test(parsed.protocol) ? parsed.origin : 'invalid'
 }
 
 /**
- * The id of a request: the same whenever the same events are tried, so that a receiver knows what it has seen, and
- * never the same for others.
+ * The id of a request. A repeated request with the same events has the same id, so that the receiver can recognise it.
+ * Requests with other events have other ids.
  */
 export function requestIdOf(events: PlacedEvent[]): string {
   const ids = events.map(eventIdOf)
@@ -90,7 +90,7 @@ export function requestIdOf(events: PlacedEvent[]): string {
 
 const eventIdOf = ({ batch, index }: PlacedEvent) => `evt_${batch.companyId}_${batch.callbackId}_${index}`
 
-/** The body of a request: one event of the partner API, or any number of the messaging API. */
+/** The body of a request: one event of the partner API, or an array of events of the messaging API. */
 export function requestBodyOf(events: PlacedEvent[]): string {
   const objects = events.map(objectOf)
   return events[0]!.batch.api === 'partner' ? objects[0]! : `[${objects.join(',')}]`
@@ -111,7 +111,7 @@ export function partnerBody({ event, messageUuid, destination, at, errorCode }: 
   }
 }
 
-/** For screens and lists: an address may carry a password. */
+/** Hides the password of an address, so that pages and lists do not show it. */
 export function withoutPassword(url: string): string {
   const parsed = URL.parse(url)
   if (!parsed) return 'invalid'

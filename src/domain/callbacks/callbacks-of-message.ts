@@ -5,21 +5,21 @@ import { nameOfEvent } from './event-name.ts'
 import type { StoredMessagingEvent } from './messaging-event.ts'
 import * as store from './store.ts'
 
-/** A batch that told something of a message, with the attempts to deliver the whole batch. */
+/** A batch with events of a message, and the attempts to send the whole batch. */
 export type MessageCallback = {
   callbackId: number
   url: string
   status: CallbackStatus
   happenedAt: Date
   expiresAt: Date
-  /** How many events the batch has, of all its messages. */
+  /** The number of events of all messages in the batch. */
   eventCount: number
-  /** Those of this message. */
+  /** The events of this message. */
   events: { name: string; at: string; isReceived: boolean }[]
   attempts: store.ListedAttempt[]
 }
 
-/** A receipt may come some minutes after the time that it names. */
+/** A delivery receipt may arrive some minutes after the time that it states. */
 const AFTER_MS = 10 * 60_000
 const BEFORE_MS = 10_000
 const MOST_BATCHES = 5000
@@ -29,7 +29,7 @@ const QUERY_CANCELED = '57014'
 
 type Told = { companyId: number; messageUuid: string; url: string; moments: Date[] }
 
-/** What was told of a message around these moments of its life; undefined when the search took too long. */
+/** Finds the callbacks about a message. `moments` are its status changes. Undefined if the search takes too long. */
 export async function callbacksOfMessage(
   pool: Pool,
   { companyId, messageUuid, url, moments }: Told,

@@ -53,10 +53,10 @@ beforeEach(async () => {
   companyId = await aCompany(db.sql, partner)
 })
 
-describe('what goes out', () => {
+describe('a callback request', () => {
   const event = { messageUuid: 'm', destination: '79160000001', at: '2026-03-01T10:00:00.000Z' }
 
-  test('delivered, sent and failed have their own fields', () => {
+  test('has the fields of its event: delivered, sent or failed', () => {
     expect(JSON.parse(partnerBody({ ...event, event: 'delivered' }))).toEqual({
       event: 'delivered',
       messageUuid: 'm',
@@ -81,7 +81,7 @@ describe('what goes out', () => {
     })
   })
 
-  test('a request has the id of its events: the same for the same ones, another for any others', () => {
+  test('has the same id as a request with the same events, and another id than any request with other events', () => {
     const batch = { companyId: 1, callbackId: 7, api: 'messaging' } as CallbackBatch
     const idOf = (...places: number[]) => requestIdOf(places.map(index => ({ batch, index })))
     expect(idOf(3)).toBe('evt_1_7_3')
@@ -90,13 +90,13 @@ describe('what goes out', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('the signature is that of Standard Webhooks', () => {
+  test('has a signature as Standard Webhooks defines it', () => {
     const secret = `whsec_${Buffer.from('a key of both sides').toString('base64')}`
     const expected = createHmac('sha256', 'a key of both sides').update('evt_1.1700000000.{"a":1}').digest('base64')
     expect(signerOf(secret)('evt_1', 1_700_000_000, '{"a":1}')).toBe(`v1,${expected}`)
   })
 
-  test('a secret has 32 bytes and its prefix', () => {
+  test('is signed with a secret of 32 bytes that has the prefix whsec_', () => {
     expect(makeSecret()).toMatch(/^whsec_[\w+/]{43}=$/)
   })
 
@@ -110,14 +110,14 @@ describe('what goes out', () => {
     expect(receiverOf(address)).toBe(expected)
   })
 
-  test('a shown address has no password', () => {
+  test('is listed without the password of its address', () => {
     expect(withoutPassword(url)).toBe('https://user:***@hooks.example/path?x=1')
-    expect(withoutPassword('HTTP://EXAMPLE.COM/a')).toBe('HTTP://EXAMPLE.COM/a') // as it was given
+    expect(withoutPassword('HTTP://EXAMPLE.COM/a')).toBe('HTTP://EXAMPLE.COM/a') // unchanged
   })
 })
 
 describe('enqueueing', () => {
-  test('one row per address, in the order given, with a day to live', async () => {
+  test('stores one row per address, in the given order, that expires after a day', async () => {
     const now = new Date('2026-03-01T10:00:00Z')
     await enqueue(
       companyId,
@@ -135,7 +135,7 @@ describe('enqueueing', () => {
     ])
   })
 
-  test('a large batch is cut, and nothing of it is lost or moved', async () => {
+  test('splits a large batch, and keeps all its events in their order', async () => {
     const events = uuid7Batch(new Date(), 601).map(anEvent)
     await enqueue(companyId, [{ url, events }])
     const batches = await nextBatches(db.sql, { companyId, receiver }, new Date(), { mostEvents: 1000, probe: false })
@@ -145,7 +145,7 @@ describe('enqueueing', () => {
     )
   })
 
-  test('a rolled back status leaves no callback; no events, no row', async () => {
+  test('stores nothing if the status change is rolled back or if there are no events', async () => {
     const failing = db.sql.begin(async sql => {
       await enqueueCallbacks(sql, companyId, [{ url, event: anEvent() }], new Date())
       throw new Error('the status was not written')
@@ -156,20 +156,20 @@ describe('enqueueing', () => {
     expect(await db.sql`select from callbacks`).toHaveLength(0)
   })
 
-  test('an address that is none does not hinder the status', async () => {
+  test('accepts an invalid address, so that the status change is stored', async () => {
     await enqueue(companyId, [{ url: 'no address', events: [anEvent()] }])
     expect(await listCallbacks(db.sql, companyId, { limit: 10 })).toMatchObject([{ url: 'invalid' }])
   })
 })
 
-describe('claims', () => {
+describe('the claim of a receiver', () => {
   const now = new Date()
   const [one, two] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002']
   const key = () => ({ companyId, receiver })
 
   beforeEach(() => enqueue(companyId, [{ url, events: [anEvent()] }]))
 
-  test('of any number of workers one gets the receiver', async () => {
+  test('succeeds for exactly one of several workers', async () => {
     const claims = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
         claimReceivers(db.sql, [key()], `00000000-0000-4000-8000-00000000000${i}`, 60, now),
@@ -179,7 +179,7 @@ describe('claims', () => {
     expect(await findDueReceivers(db.sql, now, 10, 10)).toEqual([])
   })
 
-  test('one that is not renewed is free again, and the first holder learns it', async () => {
+  test('ends if it is not renewed, and its first worker learns this at the next renewal', async () => {
     await claimReceivers(db.sql, [key()], one, 0, now)
     expect(await findDueReceivers(db.sql, now, 10, 10)).toEqual([key()])
     expect(await claimReceivers(db.sql, [key()], two, 60, now)).toHaveLength(1)
@@ -187,7 +187,7 @@ describe('claims', () => {
     expect(await renewReceivers(db.sql, [key()], two, 60)).toEqual([key()])
   })
 
-  test('a receiver that keeps failing is free when its probe is due', async () => {
+  test('is possible for a failing receiver only when its probe is due', async () => {
     await claimReceivers(db.sql, [key()], one, 60, now)
     const probeAt = new Date(now.getTime() + 300_000)
     await releaseReceiver(db.sql, { ...key(), failures: 20 }, one, probeAt)
@@ -197,7 +197,7 @@ describe('claims', () => {
     expect(await findDueReceivers(db.sql, probeAt, 10, 0)).toEqual([])
   })
 
-  test('receivers are found company by company, whatever the number of their batches', async () => {
+  test('is offered once per company and receiver, for any number of batches', async () => {
     const other = await aCompany(db.sql, partner)
     for (let i = 0; i < 5; i++) await enqueue(other, [{ url: `https://h${i % 3}.example/`, events: [anEvent()] }])
     const found = await findDueReceivers(db.sql, new Date(), 10, 10)
@@ -211,13 +211,13 @@ describe('claims', () => {
 describe('secrets, replay and housekeeping', () => {
   const key = callbackKey('a secret of the tests, 32 or longer')
 
-  test('a secret is made once, whoever asks first', async () => {
+  test('concurrent first requests for a secret all get the same secret', async () => {
     const secrets = await Promise.all(Array.from({ length: 5 }, () => callbackSecretOf(db.sql, companyId, key)))
     expect(new Set(secrets).size).toBe(1)
     expect(await callbackSecretOf(db.sql, companyId, key)).toBe(secrets[0])
   })
 
-  test('a secret is kept sealed, and one that an older version kept plain is sealed without being lost', async () => {
+  test('a secret is stored sealed, and a plain secret of an older version is sealed and stays the same', async () => {
     const plain = makeSecret()
     const keep = (secret: string | null) =>
       db.sql`
@@ -235,23 +235,23 @@ describe('secrets, replay and housekeeping', () => {
     expect(await callbackSecretOf(db.sql, companyId, key)).toBe(plain)
   })
 
-  test('a secret sealed with another TIDINGS_SECRET is named as such, and can be replaced', async () => {
+  test('a secret sealed with another TIDINGS_SECRET causes an error that says so, and can be replaced', async () => {
     await callbackSecretOf(db.sql, companyId, key)
     const other = callbackKey('another secret of the tests, 32 or longer')
-    await expect(callbackSecretOf(db.sql, companyId, other)).rejects.toThrow(/TIDINGS_SECRET is not the one/)
+    await expect(callbackSecretOf(db.sql, companyId, other)).rejects.toThrow(/TIDINGS_SECRET has changed/)
     const made = await replaceCallbackSecret(db.sql, companyId, other)
     expect(await callbackSecretOf(db.sql, companyId, other)).toBe(made)
     await expect(replaceCallbackSecret(db.sql, 999_999, other)).rejects.toMatchObject({ kind: 'not_found' })
   })
 
-  test('a company replays only its own', async () => {
+  test('a company can replay only its own callbacks', async () => {
     await enqueue(companyId, [{ url, events: [anEvent()] }])
     const [row] = await db.sql`select callback_id as id from callbacks`
     const other = await aCompany(db.sql, partner)
     await expect(replayCallback(db.sql, other, row!.id, new Date())).rejects.toThrow('Callback not found')
   })
 
-  test('what is over expires and is kept for 30 days, what waits is not touched', async () => {
+  test('callbacks expire after a day and are deleted after 30 days, and waiting callbacks stay', async () => {
     const now = new Date()
     const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000)
     await enqueue(companyId, [{ url, events: [anEvent()] }], daysAgo(31))

@@ -73,12 +73,12 @@ const rowOf = (url: string, events: EventForUrl<unknown>[]): store.NewCallback =
 
 export { claimReceivers, renewReceivers, selectDueReceivers as findDueReceivers } from './store.ts'
 
-/** Gives a receiver back. `probeAt` says that it keeps failing, and when to look again. */
+/** Ends the claim of a receiver. A failing receiver has `probeAt`, the time of its next probe. */
 export async function releaseReceiver(sql: Sql, receiver: Receiver, worker: string, probeAt?: Date): Promise<void> {
   await store.releaseReceiver(sql, receiver, worker, probeAt ?? null)
 }
 
-/** What to send next; for a receiver that keeps failing its oldest batch, whenever it is due. */
+/** The batches to send next. For a probe it is the oldest batch, even if it is not due yet. */
 export async function nextBatches(
   sql: Sql,
   key: ReceiverKey,
@@ -95,8 +95,8 @@ export async function nextBatches(
 }
 
 /**
- * Messages of these batches that stay behind a refused event elsewhere: by message, the batch that holds it. Later
- * batches than that one leave the message alone. Nearly always there are none, and that is quick to see.
+ * Messages of these batches whose earlier event, in another batch, was refused. The value is the id of that batch. Later
+ * batches must wait with the events of such a message. Such messages are rare, so a quick query first checks for any.
  */
 export async function holdersOf(sql: Sql, key: ReceiverKey, batches: CallbackBatch[]): Promise<Map<string, number>> {
   const [holder] = await store.existsHolder(sql, key)
@@ -107,7 +107,7 @@ export async function holdersOf(sql: Sql, key: ReceiverKey, batches: CallbackBat
   return new Map(rows.map(row => [row.messageUuid, row.callbackId]))
 }
 
-/** Notes in between what was taken, so that a crash repeats little. */
+/** Stores during a round which events were accepted, so that few events are repeated after a crash. */
 export async function saveProgress(sql: Sql, worker: string, batches: (CallbackBatch & ReceiverKey)[]): Promise<void> {
   if (batches.length === 0) return
   const rows = batches.map(batch => ({
@@ -119,7 +119,7 @@ export async function saveProgress(sql: Sql, worker: string, batches: (CallbackB
   await store.updateProgress(sql, worker, rows)
 }
 
-/** Ends a pass: what was taken, what is held and until when, and a line in the log of attempts. */
+/** Ends a round: stores accepted events, held messages, the time of the next try, and the attempts. */
 export async function savePasses(sql: Sql, worker: string, key: ReceiverKey, passes: CallbackPass[]): Promise<void> {
   await store.updatePasses(sql, worker, key, passes.map(passRowOf))
 }
@@ -142,19 +142,19 @@ const progressOf = ({ done }: CallbackBatch) => ({
   done: done.filter(Boolean).length,
 })
 
-/** A message is held as long as an event of it is left. */
+/** A message is held until all its events in the batch are accepted. */
 function heldMessages({ events, done, held }: CallbackBatch): string[] {
   if (held.size === 0) return []
   const left = new Set(events.filter((_, i) => !done[i]).map(event => event.messageUuid))
   return [...held].filter(message => left.has(message))
 }
 
-/** Ends what is over; says how many batches at least, and is asked again while there are more. */
+/** Expires batches whose lifetime is over, at most SWEEP_SIZE in one call. Returns how many it expired. */
 export async function expireCallbacks(sql: Sql, now: Date): Promise<number> {
   return (await store.expireCallbacks(sql, now, SWEEP_SIZE)).count
 }
 
-/** Newest first, without passwords; `before` is the last id of the page before. */
+/** Lists batches, the newest first, without passwords. `before` is the last id of the previous page. */
 export async function listCallbacks(sql: Sql, companyId: number, options: { before?: number; limit: number }) {
   const rows = await store.selectCallbacks(sql, companyId, options.before ?? Number.MAX_SAFE_INTEGER, options.limit)
   return rows.map(row => ({ ...row, url: withoutPassword(row.url) }))
@@ -167,14 +167,14 @@ export const listCallbackAttempts = (
   limit = 100,
 ): Promise<store.ListedAttempt[]> => store.selectAttempts(sql, companyId, callbackId, limit)
 
-/** Sends a finished batch again, for another day; one that waits is tried at once. */
+/** Sends a finished batch again, and gives it another day. A waiting batch is tried at once. */
 export async function replayCallback(sql: Sql, companyId: number, callbackId: number, now: Date): Promise<void> {
   const [key] = await store.updateForReplay(sql, companyId, callbackId, new Date(now.getTime() + LIFETIME_MS))
   if (!key) throw notFound('Callback')
   await store.updateProbeDue(sql, key)
 }
 
-/** Housekeeping: finished batches and their attempts are kept for 30 days. */
+/** Housekeeping: deletes finished batches and their attempts after 30 days. */
 export async function forgetOldCallbacks(sql: Sql, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS)
   while ((await store.deleteFinished(sql, before, SWEEP_SIZE)).count === SWEEP_SIZE);

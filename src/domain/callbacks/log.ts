@@ -15,7 +15,7 @@ import * as store from './store.ts'
 
 export type { LogPlace } from './store.ts'
 
-/** What people of a company see of its callbacks. Addresses are without passwords. */
+/** A batch as the members of a company see it. Its address has no password. */
 export type LogEntry = Omit<store.LoggedCallback, 'api'> & store.LastAttempt
 
 export type LogFilter = {
@@ -25,10 +25,10 @@ export type LogFilter = {
   before?: store.LogPlace | undefined
 }
 
-/** Where no index knows the status, one page reads no more batches than this; the next page goes on behind them. */
+/** One page reads at most this many batches, because not every status has an index. The next page continues after them. */
 const MOST_READ = 5000
 
-/** Batches of a company, the newest first. `next` is where older ones begin; a page may have none, and a next one. */
+/** Batches of a company, the newest first. Older batches begin at `next`. Even an empty page may have a `next`. */
 export async function listLog(
   sql: Sql,
   companyId: number,
@@ -51,7 +51,7 @@ const entryOf = ({ api, ...entry }: store.LoggedCallback & store.LastAttempt): L
 
 type Told = Parameters<typeof callbacksOfMessage>[1]
 
-/** The batches that told something of a message; undefined when the search took too long. */
+/** The batches with events of a message. Undefined if the search takes too long. */
 export async function logOfMessage(pool: Pool, told: Told): Promise<LogEntry[] | undefined> {
   const found = await callbacksOfMessage(pool, told)
   if (!found) return undefined
@@ -60,10 +60,10 @@ export async function logOfMessage(pool: Pool, told: Told): Promise<LogEntry[] |
 }
 
 export type OpenedCallback = Omit<store.LoggedCallback, 'api' | 'attempts'> & {
-  /** By name, how many events there are. */
+  /** The number of events by name. */
   events: { name: string; count: number }[]
   attempts: store.ListedAttempt[]
-  /** The body of a request, of the first events that are left, or of all where none is. */
+  /** An example of a request body. It has the first events that are not accepted yet, or the first events if all are. */
   body: string
   /** How many events are in `body`. */
   shownEvents: number
@@ -71,7 +71,7 @@ export type OpenedCallback = Omit<store.LoggedCallback, 'api' | 'attempts'> & {
 
 const SHOWN_EVENTS = 3
 
-/** One batch with its attempts, the newest first, and the beginning of what is sent. */
+/** One batch with its attempts, the newest first, and an example of a request body. */
 export async function openCallback(sql: Sql, companyId: number, callbackId: number): Promise<OpenedCallback> {
   const [found] = await store.selectCallback(sql, companyId, callbackId)
   if (!found) throw notFound('Callback')
@@ -100,10 +100,10 @@ export type ReceiverState = 'open' | 'failing' | 'paused'
 export type SeenReceiver = store.ListedReceiver & { state: ReceiverState }
 
 const MOST_RECEIVERS = 50
-/** More batches than this are not counted. */
+/** Waiting batches of a receiver are counted up to this number. */
 export const MOST_COUNTED = 1000
 
-/** The servers that callbacks go to, those that are paused first. */
+/** The receivers of a company, with paused receivers first. */
 export async function listReceivers(sql: Sql, companyId: number): Promise<SeenReceiver[]> {
   const found = await store.selectReceivers(sql, companyId, MOST_RECEIVERS, MOST_COUNTED)
   return found.map(receiver => ({ ...receiver, state: stateOf(receiver) }))
@@ -120,5 +120,5 @@ export async function tryReceiver(sql: Sql, companyId: number, receiver: string)
   if (count === 0) throw notFound('Receiver')
 }
 
-/** The address that was told something last, as it is dialled, with its password. */
+/** The address of the newest batch, including its password. */
 export const newestAddress = async (sql: Sql, companyId: number) => (await store.selectNewestUrl(sql, companyId))[0]

@@ -1,7 +1,7 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import { type Money, moneyToNumber } from '../../base/money.ts'
 
-/** Something that happened to a message of the messaging API, and that its sender asked to be told. */
+/** An event of a message of the messaging API. The client requested callbacks for such events. */
 export type MessagingEvent = MessagingStatusEvent | PriceEvent | ClickEvent | InboundEvent
 
 export type MessagingStatusEvent = OfMessage & {
@@ -15,7 +15,7 @@ export type PriceEvent = OfMessage & { kind: 'price'; parts: number; price: Mone
 
 export type ClickEvent = OfMessage & { kind: 'click'; url: string; shortUrl: string; at: Date }
 
-/** A subscriber wrote; `at` is when. */
+/** A subscriber wrote a message at the time `at`. */
 export type InboundEvent = {
   kind: 'inbound'
   messageUuid: string
@@ -27,12 +27,12 @@ export type InboundEvent = {
 type OfMessage = {
   messageUuid: string
   channelType: ChannelType
-  /** Of a message of a cascade: the cascade's first message, and its place from 1 on. */
+  /** For a message of a cascade: the first message of the cascade, and the number of the step, counted from 1. */
   cascade?: { messageUuid: string; step: number } | null
   externalMessageId?: string | null
 }
 
-/** The message as GET /message shows it. What else is in there goes out as it is. */
+/** The message as GET /message returns it. Further fields are sent unchanged. */
 export type InboundItem = {
   createdTime: Date | string
   sentTime: Date | string
@@ -50,7 +50,7 @@ export type InboundItem = {
 
 export type MessagingStatus = 'sent' | 'delivered' | 'undelivered' | 'unsent' | 'read' | 'unread'
 
-/** What a sender chooses from: one event may stand for several statuses. */
+/** The events that a client can request. One event may cover several statuses. */
 export type MessagingCallbackEvent = 'sent' | 'delivered' | 'read' | 'price' | 'click' | 'inbound_sent'
 
 const eventsByStatus = {
@@ -67,7 +67,7 @@ export function callbackEventOf(event: Stored<MessagingEvent> | MessagingEvent):
   return event.kind === 'inbound' ? 'inbound_sent' : event.kind
 }
 
-/** As it is stored: times are text, an amount is a number. */
+/** An event as it is stored: its time is a text, and its price is a number. */
 export type StoredMessagingEvent = Stored<MessagingEvent>
 
 type Stored<Event> = Event extends PriceEvent
@@ -81,7 +81,7 @@ export const storedEvent = (event: MessagingEvent): StoredMessagingEvent =>
     ? { ...event, at: event.at.toISOString(), price: moneyToNumber(event.price) }
     : { ...event, at: event.at.toISOString() }
 
-/** The messaging API's object for one event, in JSON. What is not known is absent. */
+/** The messaging API's object for one event, in JSON. Unknown fields are absent. */
 export function messagingBody(event: StoredMessagingEvent): string {
   switch (event.kind) {
     case 'status':

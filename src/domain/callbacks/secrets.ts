@@ -8,8 +8,8 @@ import { makeSecret } from './signature.ts'
 export const callbackKey = (secret: string): BoxKey => boxKey(secret, 'callbacks')
 
 /**
- * The company's signing secret, made when it is first asked for. It is kept sealed; a plain one from an older version is
- * sealed on the way. Without a key, which no service is started without, a plain one stays plain.
+ * The company's signing secret. The first request creates it. It is stored sealed, and a plain secret of an older version
+ * is sealed now. Without a key a plain secret stays plain, but no service starts without a key.
  */
 export async function callbackSecretOf(sql: Sql, companyId: number, key: BoxKey | undefined): Promise<string> {
   const [known] = await secrets.selectSecret(sql, companyId)
@@ -17,10 +17,10 @@ export async function callbackSecretOf(sql: Sql, companyId: number, key: BoxKey 
   if (known.sealed) return openSecret(known.sealed, key)
   if (!key) return known.plain ?? (await secrets.insertPlainSecret(sql, companyId, makeSecret()))[0]!.plain
   const [kept] = await secrets.sealSecret(sql, companyId, known.plain, seal(key, known.plain ?? makeSecret()))
-  return kept ? openSecret(kept.sealed, key) : callbackSecretOf(sql, companyId, key) // another process was first
+  return kept ? openSecret(kept.sealed, key) : callbackSecretOf(sql, companyId, key) // another process was faster
 }
 
-/** A new secret in place of the old one, also of one that cannot be opened any more. */
+/** Replaces the secret, even if the old secret can no longer be opened. */
 export async function replaceCallbackSecret(sql: Sql, companyId: number, key: BoxKey): Promise<string> {
   const secret = makeSecret()
   const { count } = await secrets.replaceSecret(sql, companyId, seal(key, secret))
@@ -28,11 +28,11 @@ export async function replaceCallbackSecret(sql: Sql, companyId: number, key: Bo
   return secret
 }
 
-/** Whether a secret was made already: it is, when it is first needed. */
+/** Whether the company has a secret. It is created when it is first needed. */
 export const hasCallbackSecret = async (sql: Sql, companyId: number): Promise<boolean> =>
   (await secrets.selectHasSecret(sql, companyId))[0]?.hasSecret ?? false
 
-/** Seals what an older version kept plain. */
+/** Seals the plain secrets of older versions. */
 export async function sealPlainSecrets(sql: Sql, key: BoxKey): Promise<void> {
   for (const { companyId } of await secrets.selectPlainSecrets(sql)) await sealOne(sql, companyId, key)
 }
@@ -50,4 +50,4 @@ function openSecret(sealed: Buffer, key: BoxKey | undefined): string {
 }
 
 const CANNOT_BE_OPENED =
-  'The signing secret of callbacks cannot be opened: TIDINGS_SECRET is not the one it was sealed with. Bring it back, or make a new one with `tidings callback secret --new`'
+  'The signing secret of callbacks cannot be opened: TIDINGS_SECRET has changed since it was sealed. Restore the earlier TIDINGS_SECRET, or make a new signing secret with `tidings callback secret --new`'

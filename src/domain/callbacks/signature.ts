@@ -8,14 +8,14 @@ export const makeSecret = (): string => PREFIX + randomBytes(32).toString('base6
 
 export type Signer = (id: string, timestamp: number, body: string) => string
 
-/** Reads the secret once: a batch is signed with the same key many times. */
+/** Decodes the secret once, because many requests are signed with the same key. */
 export function signerOf(secret: string): Signer {
   const key = createSecretKey(Buffer.from(secret.slice(PREFIX.length), 'base64'))
   return (id, timestamp, body) =>
     `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
 }
 
-/** What a request is sent with, so that its receiver can check it. */
+/** The headers with which the receiver can verify a request. */
 export function signedHeaders(sign: Signer, id: string, body: string, now: Date) {
   const timestamp = Math.floor(now.getTime() / 1000)
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': sign(id, timestamp, body) }

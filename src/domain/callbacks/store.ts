@@ -28,9 +28,9 @@ export function insertCallbacks(
 }
 
 /**
- * Receivers with something due that nobody serves, those served longest ago first. The scan hops from one receiver to
- * the next in the index: its cost is that of the receivers with work, whatever the number of their batches. Of those
- * that failed last time only `mostDoubtful`.
+ * Receivers that have a due batch and no worker. The receiver that was served longest ago comes first. The recursive query
+ * jumps from receiver to receiver in the index, so its cost depends on the number of receivers and not of batches. At most
+ * `mostDoubtful` of the returned receivers failed last time.
  */
 export function selectDueReceivers(sql: Sql, now: Date, limit: number, mostDoubtful: number) {
   return sql<ReceiverKey[]>`
@@ -55,7 +55,7 @@ export function selectDueReceivers(sql: Sql, now: Date, limit: number, mostDoubt
     limit ${limit}`
 }
 
-/** Takes receivers for one worker; one that somebody else took in the meantime is not among those returned. */
+/** Claims receivers for one worker. Returns only claimed receivers: another worker may have claimed some of them first. */
 export function claimReceivers(sql: Sql, keys: ReceiverKey[], worker: string, leaseSeconds: number, now: Date) {
   return sql<Receiver[]>`
     insert into receivers (company_id, receiver, worker, served_at, claimed_until)
@@ -69,7 +69,10 @@ export function claimReceivers(sql: Sql, keys: ReceiverKey[], worker: string, le
     returning company_id, receiver, failures`
 }
 
-/** Renews what this worker still has, and says which: locked in the order of claims, so that the two cannot block. */
+/**
+ * Renews the claims that this worker still has, and returns their receivers. It locks rows in the same order as
+ * `claimReceivers`, so that the two statements cannot deadlock.
+ */
 export function renewReceivers(sql: Sql, keys: ReceiverKey[], worker: string, leaseSeconds: number) {
   return sql<ReceiverKey[]>`
     with mine as (
@@ -102,7 +105,7 @@ export type BatchRow = {
   expiresAt: Date
 } & EventsByApi
 
-/** The receiver's next batches in their order, up to so many events: those that are due, or the oldest as a probe. */
+/** The due batches of a receiver in their order, with at most `mostEvents` events in total. A probe is the oldest batch. */
 export function selectBatches(sql: Sql, key: ReceiverKey, now: Date, mostEvents: number, probe: boolean) {
   return sql<BatchRow[]>`
     select callback_id, url, api, events, progress, held, expires_at
@@ -118,7 +121,7 @@ export function selectBatches(sql: Sql, key: ReceiverKey, now: Date, mostEvents:
     order by callback_id`
 }
 
-/** Which of these messages stay behind a refused event of a batch that is not in hand, and which batch it is. */
+/** Finds messages that an earlier batch holds, and that batch. `inHand`: the batches of this round, which are left out. */
 export function selectHolders(sql: Sql, key: ReceiverKey, inHand: number[], messages: string[]) {
   return sql<{ messageUuid: string; callbackId: number }[]>`
     select message as message_uuid, min(callback_id) as callback_id
@@ -139,7 +142,7 @@ export function existsHolder(sql: Sql, key: ReceiverKey) {
 
 export type ProgressRow = { companyId: number; receiver: string; callbackId: number; progress: string; done: number }
 
-/** Nothing is written about a receiver that another worker has taken over. */
+/** Writes nothing for a receiver that another worker has claimed. */
 export function updateProgress(sql: Sql, worker: string, rows: ProgressRow[]) {
   return sql`
     update callbacks c set progress = given.progress::bit varying, done_events = given.done
@@ -166,7 +169,7 @@ export type PassRow = {
   tookMs?: number
 }
 
-/** Progress and the log of a whole pass, in one statement. */
+/** Writes the progress and the attempts of a whole round in one statement. */
 export function updatePasses(sql: Sql, worker: string, key: ReceiverKey, rows: PassRow[]) {
   return sql`
     with given as (
@@ -221,8 +224,8 @@ export function selectCallbacks(sql: Sql, companyId: number, before: number, lim
 export type SeenBatch = ListedCallback & { progress: string } & EventsByApi
 
 /**
- * Batches that name a message: finished ones of some spans of time, and those that wait at the receiver. No index knows
- * the messages of a batch, so the batches of each span are read, up to a number of them.
+ * Batches with events of a message: finished batches of some time spans, and waiting batches of the receiver. Messages of
+ * batches have no index, so the statement reads up to `most` batches of each span.
  */
 export function selectNaming(
   sql: Sql,
@@ -254,7 +257,7 @@ export function selectNaming(
     order by callback_id limit 50`
 }
 
-/** Time-outs are for one transaction. */
+/** Sets the time-out of the following statements of the transaction. */
 export const limitTime = (sql: Sql, timeoutMs: number) =>
   sql`select set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
@@ -276,7 +279,7 @@ export function selectAttempts(sql: Sql, companyId: number, callbackId: number, 
     order by attempt_id desc limit ${limit}`
 }
 
-/** A finished batch goes out again as a whole; one that waits goes on at once with what is left of it. */
+/** A finished batch is sent again as a whole. A waiting batch is due at once with its remaining events. */
 export function updateForReplay(sql: Sql, companyId: number, callbackId: number, expiresAt: Date) {
   return sql<ReceiverKey[]>`
     update callbacks set due_at = '-infinity',
@@ -293,7 +296,7 @@ export function updateProbeDue(sql: Sql, key: ReceiverKey) {
     update receivers set probe_at = '-infinity' where company_id = ${key.companyId} and receiver = ${key.receiver}`
 }
 
-/** Their attempts go with them. */
+/** Deletes finished batches. The database deletes their attempts too. */
 export function deleteFinished(sql: Sql, before: Date, limit: number) {
   return sql`
     delete from callbacks c using (
@@ -320,7 +323,7 @@ const logColumns = (sql: Sql) => sql`
 export type LogPlace = { happenedAt: Date; callbackId: number }
 export type LogFilter = { status: CallbackStatus | undefined; from: Date; before: LogPlace }
 
-/** Of the newest `most` before a place those that fit, the newest first, with the answer to the last attempt. */
+/** Reads the newest `most` batches before a place. Returns the batches with the status, and the last attempt of each. */
 export function selectLog(
   sql: Sql,
   companyId: number,
@@ -336,13 +339,13 @@ export function selectLog(
     limit ${limit}`
 }
 
-/** The place of the last one of the newest `most`; nothing when there are fewer. */
+/** The place of the last of the newest `most` batches. There is no row if there are fewer batches. */
 export const selectLastInLog = (sql: Sql, companyId: number, filter: LogFilter, most: number) =>
   sql<LogPlace[]>`
     select happened_at, callback_id
     from (${newestInLog(sql, companyId, filter)} offset ${most - 1} limit 1) c`
 
-/** By time; what was not received has an index of its own. */
+/** Reads batches by time. Batches that are not DELIVERED have their own index. */
 const newestInLog = (sql: Sql, companyId: number, { status, from, before }: LogFilter) => sql`
   select company_id, callback_id, receiver, url, api, status, event_count, done_events, attempts, happened_at,
     expires_at, due_at
@@ -371,7 +374,7 @@ export function selectCallback(sql: Sql, companyId: number, callbackId: number) 
     from callbacks where company_id = ${companyId} and callback_id = ${callbackId}`
 }
 
-/** Those with these ids, the newest first. */
+/** The batches with these ids, the newest first. */
 export function selectLogOf(sql: Sql, companyId: number, callbackIds: number[]) {
   return sql<(LoggedCallback & LastAttempt)[]>`
     select ${logColumns(sql)}, ${lastAttempt(sql)}
@@ -382,13 +385,13 @@ export function selectLogOf(sql: Sql, companyId: number, callbackIds: number[]) 
 export type ListedReceiver = {
   receiver: string
   failures: number
-  /** When a receiver that failed too often is tried again. */
+  /** The time of the next probe of a paused receiver. */
   probeAt: Date | null
   servedAt: Date | null
   waiting: number
 }
 
-/** Those that were served last; of each, batches that wait are counted up to a bound. */
+/** Paused receivers, then the receivers that were served last. Waiting batches are counted up to `mostCounted`. */
 export function selectReceivers(sql: Sql, companyId: number, limit: number, mostCounted: number) {
   return sql<ListedReceiver[]>`
     select receiver, failures, nullif(probe_at, '-infinity') as probe_at, nullif(served_at, '-infinity') as served_at,
@@ -401,7 +404,7 @@ export function selectReceivers(sql: Sql, companyId: number, limit: number, most
     limit ${limit}`
 }
 
-/** The newest address of callbacks, and how it is written to. */
+/** The address and the API of the newest batch. */
 export const selectNewestUrl = (sql: Sql, companyId: number) =>
   sql<{ url: string; api: CallbackApi }[]>`
     select url, api from callbacks where company_id = ${companyId} order by happened_at desc, callback_id desc limit 1`
@@ -421,7 +424,7 @@ export const countTestsSince = (sql: Sql, companyId: number, since: Date) =>
   sql<{ count: number }[]>`
     select count(*)::int as count from callback_tests where company_id = ${companyId} and requested_at > ${since}`
 
-/** Takes test calls for one engine; calls that were requested before `oldest` are not taken. */
+/** Takes test calls for one engine. Calls that were requested before `oldest` are not taken. */
 export function takeTests(sql: Sql, now: Date, oldest: Date, limit: number) {
   return sql<AskedTest[]>`
     update callback_tests t set taken_at = ${now}

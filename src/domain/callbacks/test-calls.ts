@@ -6,17 +6,17 @@ import * as store from './store.ts'
 export type { AskedTest, TestResult } from './store.ts'
 
 /**
- * A test call is one signed request that tells of no message. The cabinet asks for it, and an engine sends it as it sends
- * callbacks: from the same address, to public networks alone, with the same time-out. It is sent once, and says nothing
- * about the state of its receiver.
+ * A test call is one signed request that is about no message. The cabinet requests it. An engine sends it like a callback:
+ * from the same address, only to public networks, with the same time-out. It is sent once, and its result does not change
+ * the state of the receiver.
  */
 const MOST_A_MINUTE = 10
 const MINUTE_MS = 60_000
-/** A test call that no engine took in this time is not sent: the person no longer waits for it. */
+/** A test call that no engine takes within this time is not sent, because the person no longer waits for it. */
 const WAITS_MS = 30_000
 const MOST_URL = 2000
 
-/** Asks for a test call, in the form of the company's last callback. Without an address, to where that one went. */
+/** Requests a test call in the format of the company's newest batch. The default address is the address of that batch. */
 export async function askForTest(sql: Transaction, companyId: number, url: string | undefined, now: Date) {
   const [newest] = await store.selectNewestUrl(sql, companyId)
   const address = checkedUrl(url ?? newest?.url)
@@ -35,7 +35,7 @@ function checkedUrl(url: string | undefined): string {
   return url
 }
 
-/** `lost`: no engine took it, or the engine that did is gone. */
+/** `lost`: no engine took the call in time, or the engine that took it has ended. */
 export type TestState = Omit<store.TestCall, 'finishedAt' | 'requestedAt'> & { state: 'waiting' | 'finished' | 'lost' }
 
 export async function testCall(sql: Sql, companyId: number, testId: number, now: Date): Promise<TestState> {
@@ -46,7 +46,7 @@ export async function testCall(sql: Sql, companyId: number, testId: number, now:
   return { ...test, url: withoutPassword(test.url), state: finishedAt ? 'finished' : isOver ? 'lost' : 'waiting' }
 }
 
-/** For an engine: the tests to send next. */
+/** Takes the test calls that an engine sends next. */
 export const takeTests = (sql: Sql, now: Date, limit: number): Promise<store.AskedTest[]> =>
   store.takeTests(sql, now, new Date(now.getTime() - WAITS_MS), limit)
 
@@ -61,7 +61,7 @@ export async function finishTest(
 
 export const idOfTest = ({ companyId, testId }: store.AskedTest) => `test_${companyId}_${testId}`
 
-/** An event of no message: its id is all zeros. */
+/** The event of a test call. Its message id is all zeros, because it is about no message. */
 export function bodyOfTest(api: CallbackApi, now: Date): string {
   const at = now.toISOString()
   return api === 'partner'

@@ -6,12 +6,12 @@ import { aCompany, aPartner } from '../../testing/factories.ts'
 import { searchMessages } from './message-search.ts'
 import type { Filter } from './search.ts'
 
-/** What searches may take of the database: a part of the connections, each for a while. */
+/** Searches may use only a part of the database connections, and each search only for a limited time. */
 
 const outbound: Filter = { directions: ['outbound'] }
 const narrow = {
   'a number': { ...outbound, destinations: ['79160000001'], containing: 'x' },
-  "a client's own id": { ...outbound, externalIds: ['order-1'], containing: 'x' },
+  'an external id': { ...outbound, externalIds: ['order-1'], containing: 'x' },
   'a key': { ...outbound, messageIds: ['01900000-0000-7000-8000-000000000001'], containing: 'x' },
   'a cascade': { ...outbound, cascadeUuid: '01900000-0000-7000-8000-000000000001', containing: 'x' },
 } satisfies Record<string, Filter>
@@ -19,8 +19,8 @@ const wide: Filter = { ...outbound, containing: 'x' }
 const firstPage = { page: 1, perPage: 10 }
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
-describe('connections', () => {
-  /** A pool whose transactions last until all are ended, and how many there are. */
+describe('the connections of searches', () => {
+  /** A pool whose transactions last until `endAll`. `state.open` counts them. */
   function aPool(max: number) {
     const end = Promise.withResolvers<unknown>()
     const state = { open: 0 }
@@ -55,19 +55,19 @@ describe('connections', () => {
     { max: 5, most: 2 },
     { max: 10, most: 5 },
     { max: 40, most: 20 },
-  ])('of a pool of $max all searches together take $most, however many are asked for', async ({ max, most }) => {
+  ])('are $most of a pool of $max, however many searches there are', async ({ max, most }) => {
     const { search, state, endAll } = aPool(max)
     for (const [place, filter] of Object.values(narrow).entries()) await search(filter, companies(place * 100))
     const narrowOnes = state.open
     expect(narrowOnes).toBeGreaterThan(0)
     await search(wide, companies(1000))
-    expect(state.open).toBeGreaterThan(narrowOnes) // those by a key keep no others out
+    expect(state.open).toBeGreaterThan(narrowOnes) // searches by a key do not block other searches
     expect(state.open).toBe(most)
     await endAll()
   })
 
   test.each(Object.entries(narrow))(
-    'searches by %s of one company leave room for those of another',
+    'are not all used by the searches by %s of one company, so that another company can search',
     async (_, filter) => {
       const { search, state, endAll } = aPool(10)
       await search(filter, Array(20).fill(1))
@@ -78,7 +78,7 @@ describe('connections', () => {
     },
   )
 
-  test('more searches by a key than may wait are sent away to come again, and those that wait are answered', async () => {
+  test('are shared: 200 searches of a company wait and are answered, and the next is refused with a retry time', async () => {
     const { search, endAll } = aPool(10)
     await search(narrow['a number'], Array(203).fill(1)) // two run, 200 wait
     const outcomes = await endAll()
@@ -87,7 +87,7 @@ describe('connections', () => {
   })
 })
 
-describe('time', () => {
+describe('the time of a search', () => {
   const db = useDatabase()
   let companyId: number
 
@@ -104,7 +104,7 @@ describe('time', () => {
     vi.restoreAllMocks()
   })
 
-  /** The same pool, in which a page takes so long; and how long the database was told to try. */
+  /** The pool of the tests, in which reading a page takes `pageMs`. `timeouts` records the time-outs of statements. */
   function slowed(pageMs: number) {
     let nowMs = 0
     vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
@@ -131,17 +131,17 @@ describe('time', () => {
 
   test.each([
     { kind: 'by a key', filter: narrow['a number'] },
-    { kind: 'by nothing that has an index', filter: wide },
-  ])('a search $kind has 20 seconds in all: the count is given what the page has left', async ({ filter }) => {
+    { kind: 'without an index', filter: wide },
+  ])('$kind is 20 seconds in total: the count gets the time that the page did not use', async ({ filter }) => {
     const { pool, timeouts } = slowed(15_000)
     const found = await searchMessages(pool, companyId, filter, firstPage)
     expect(found).toMatchObject({ total: 20, items: { length: 10 } })
     expect(timeouts).toEqual(['20000ms', '5000ms'])
   })
 
-  test('a page that took all of the time leaves a moment for the count, not for ever', async () => {
+  test('leaves one millisecond for the count if the page used all of it, and never an unlimited time', async () => {
     const { pool, timeouts } = slowed(25_000)
-    // Whether a millisecond is enough for it is up to the machine.
+    // A fast machine may count within a millisecond.
     await searchMessages(pool, companyId, wide, firstPage).catch(error => expect(error.kind).toBe('search_too_wide'))
     expect(timeouts).toEqual(['20000ms', '1ms'])
   })

@@ -12,45 +12,45 @@ import * as store from './store.ts'
 
 export type { SeenMessage } from './box-store.ts'
 
-/** What a person looks for in the cabinet. */
+/** A search of a person in the cabinet. */
 export type BoxSearch = {
-  /** Number or part of it, id, or words of the text. */
+  /** A number or a part of it, an id, or words of the text. */
   typed: string
   statuses?: StatusWord[] | undefined
   channelTypes?: ChannelType[] | undefined
   brandIds?: number[] | undefined
   errorCodes?: number[] | undefined
   dispatchId?: number | undefined
-  /** When the message was accepted. */
+  /** Bounds of the time at which the message was accepted. */
   from?: Date | undefined
   to?: Date | undefined
-  /** The key that the page before ended with. */
+  /** The last key of the previous page. */
   before?: string | undefined
   limit: number
 }
 
 export type BoxAnswer = {
   items: boxStore.SeenMessage[]
-  /** Where the next page goes on; null at the end. */
+  /** The next page begins after this key. Null if there are no older messages. */
   older: string | null
-  /** `period`: no index finds it, so the messages of a period were read. */
+  /** How the messages were found. `period`: no index helps, so the messages of a period were read. */
   by: 'uuid' | 'own id' | 'number' | 'beginning' | 'period'
-  /** The bounds of the search in time; null where there are none. */
+  /** The period of the search. Null means no bound. */
   from: Date | null
   to: Date | null
-  /** The time for the search was over when it had come back to this moment; null when it came to the end. */
+  /** The search ran out of time, and read only messages after this moment. Null if it read the whole period. */
   cutAt: Date | null
 }
 
 const DAY_MS = 24 * 3600_000
-/** A search by what no index knows reads messages for this long. */
+/** A search without an index reads messages for at most this time. */
 const SEARCH_MS = 3000
-/** Twice what clocks may differ: the first slice reaches the past. */
+/** The period ends a minute in the future, because clocks differ. The first slice is longer, so it includes past messages. */
 const FIRST_SLICE_MS = 120_000
 
 /**
- * Messages of some companies, the newest first. Ids, whole numbers and long beginnings of numbers are found by an index
- * at any time; everything else is looked for within the period, by default the last day, or within the dispatch.
+ * Finds messages of some companies, the newest first. An index finds ids, whole numbers and long beginnings of numbers in
+ * all messages. Other searches read the messages of the period, by default the last day, or of the dispatch.
  */
 export async function searchBox(pool: Pool, companyIds: number[], search: BoxSearch, now: Date): Promise<BoxAnswer> {
   const box = readBox(search.typed)
@@ -58,21 +58,21 @@ export async function searchBox(pool: Pool, companyIds: number[], search: BoxSea
   return indexed ?? (await searchBack(pool, companyIds, box, search, now))
 }
 
-/** A page of everything that a search finds. */
+/** A page of a report. */
 export type FoundPage = {
   items: boxStore.SeenMessage[]
-  /** The search has more messages, which no page will bring: so many were read, or the time was over. */
+  /** The report ends although there are more messages: it has the most messages of a report, or its time is over. */
   endedBy: 'count' | 'time' | null
-  /** How far back in time the search came. */
+  /** The search read the messages back to this time. Null if it read all messages. */
   reachedAt: Date | null
 }
 
-/** The most that one report reads, for how long, and how soon it asks again after a refusal. */
+/** The limits of a report: messages in total, messages of a page, total time, and the pause after a refused search. */
 export const reportBounds = { most: 100_000, page: 1000, timeMs: 300_000, pauseMs: 1000 }
 
 /**
- * Everything that a search finds, a page at a time: the next is read when the reader has taken the last. The reader has
- * written a part of a file by then, so a page that the limit on searches refuses is asked for again.
+ * Yields all messages that a search finds, page by page. The next page is read when the caller asks for it. The caller has
+ * already written a part of a file by then, so a page that the search limiter refuses is requested again.
  */
 export async function* everySeen(
   pool: Pool,
@@ -97,7 +97,7 @@ export async function* everySeen(
   }
 }
 
-/** Undefined when the time was over, or a single search took too long. */
+/** Repeats a search that the limiter refused. Undefined if the time is over, or if one search takes too long. */
 async function askUntil(endsAt: number, pauseMs: number, ask: () => Promise<BoxAnswer>) {
   for (;;) {
     try {
@@ -110,7 +110,7 @@ async function askUntil(endsAt: number, pauseMs: number, ask: () => Promise<BoxA
   }
 }
 
-/** One message of one of these companies. A message of another company is as unknown as one that does not exist. */
+/** One message of one of these companies. A message of another company is not found, like a missing message. */
 export async function requireSeen(sql: Sql, companyIds: number[], uuid: string): Promise<boxStore.SeenMessage> {
   const [message] = await boxStore.selectSeen(sql, {
     ...everything(companyIds, 1),
@@ -141,7 +141,7 @@ const everything = (companyIds: number[], limit: number) => ({
 
 // By an index ---------------------------------------------------------------------------------------------------------
 
-/** Undefined when no index can find it. An id of the client's own that is not there may be a word of a text. */
+/** Undefined if no index helps. If a text is no external id of a message, it may be a word of a message text. */
 async function findByIndex(pool: Pool, companyIds: number[], box: Box, search: BoxSearch) {
   const find = (by: BoxAnswer['by'], key: boxStore.BoxKey) => findByKey(pool, companyIds, search, by, key)
   switch (box.kind) {
@@ -194,7 +194,7 @@ const questionOf = (companyIds: number[], search: BoxSearch): Omit<boxStore.BoxQ
 
 const upTo = (before: string | undefined): Bounds => boundsFrom(null, before && keyBefore(before))
 
-/** One more than the page was asked for: whether there is another page. */
+/** `found` has up to one message more than the page. If it has, there is another page. */
 function cutPage(found: boxStore.SeenMessage[], limit: number) {
   const items = found.slice(0, limit)
   return { items, older: found.length > limit ? items.at(-1)!.uuid : null }
@@ -203,8 +203,9 @@ function cutPage(found: boxStore.SeenMessage[], limit: number) {
 // Back in time --------------------------------------------------------------------------------------------------------
 
 /**
- * Reads the messages of the period from its end on, in slices of time that double, until the page is full, the period is
- * over or the search has taken its time. The database ends a slice that takes longer than what is left.
+ * Reads the messages of the period backwards from its end, in slices of time. Each slice is twice as long as the previous
+ * slice. It stops when the page is full, the period is read or the time is over. The database cancels a slice that takes
+ * longer than the remaining time.
  */
 async function searchBack(
   pool: Pool,
@@ -246,18 +247,18 @@ function contentOf(box: Box): Pick<boxStore.BoxQuestion, 'digits' | 'words'> {
   return box.kind === 'words' ? { words: box.words } : {}
 }
 
-/** The messages that a search without a period looks at. */
+/** The keys of the messages that a search without a period reads. */
 export function recentOf(now: Date): Bounds {
   const to = latestAt(now)
   return { least: keyAt(new Date(to.getTime() - DAY_MS)), greatest: keyBefore(keyAt(to)) }
 }
 
-/** Clocks differ. */
+/** Includes messages of processes whose clocks are up to a minute ahead. */
 const latestAt = (now: Date) => new Date(now.getTime() + 60_000)
 
 type SearchPlace = { companyIds: number[]; from: Date; to: Date }
 
-/** A dispatch says itself when its messages were accepted; later steps of its cascades come after them. */
+/** The companies and the period to read. A dispatch stores its first and last key; later cascade steps have greater keys. */
 async function placeOf(sql: Sql, companyIds: number[], search: BoxSearch, now: Date): Promise<SearchPlace> {
   const latest = latestAt(now)
   const { dispatchId, from, to = latest } = search
@@ -275,7 +276,7 @@ async function placeOf(sql: Sql, companyIds: number[], search: BoxSearch, now: D
 
 const QUERY_CANCELED = '57014'
 
-/** Undefined when the time was over first. */
+/** Runs a search within the limits. Undefined if the time was over before it ended. */
 export async function within<T>(
   pool: Pool,
   width: 'narrow' | 'wide',
@@ -297,7 +298,7 @@ export async function within<T>(
   }
 }
 
-/** The key right before another. */
+/** The greatest key that is smaller than this key. */
 function keyBefore(uuid: string): string {
   const number = BigInt(`0x${uuid.replaceAll('-', '')}`) - 1n
   const hex = number.toString(16).padStart(32, '0')

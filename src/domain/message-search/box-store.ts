@@ -11,21 +11,21 @@ export type SeenMessage = FoundMessage & {
   price: Money
   parts: number
   dispatchName: string | null
-  /** Its place in the dispatch, counted from 0. */
+  /** The place of the message in the dispatch, counted from 0. */
   position: number | null
   tariffId: number | null
-  /** The API key that a single message came with, where one is stored. */
+  /** The API key of the request of a single message, if it is stored. */
   keyId: number | null
-  /** The operator's own word for a failure. */
+  /** The error code that the operator sent. */
   operatorError: string | null
   sendAt: Date | null
-  /** It was refused when it was accepted, and was never to be sent. */
+  /** The message was stored as FAILED at once, without a lane. */
   isRejected: boolean
 }
 
 export type BoxKey =
   | { column: 'message_uuid' | 'external_id' | 'destination' | 'cascade_uuid'; value: string }
-  /** Numbers from one on and before another. */
+  /** Numbers from `from` (included) to `before` (excluded). */
   | { column: 'beginning'; from: string; before: string }
 
 export type BoxQuestion = {
@@ -35,16 +35,16 @@ export type BoxQuestion = {
   filter: Filter
   errorCodes?: number[] | undefined
   brandIds?: number[] | undefined
-  /** In the number, or as typed in the text. */
+  /** The number contains `digits`, or the text contains `typed`. */
   digits?: { digits: string; typed: string } | undefined
-  /** In the text, each of them. */
+  /** The text contains each of these words. */
   words?: string[] | undefined
   limit: number
 }
 
 /**
- * The newest of the messages of some companies. Company by company, because the keys of messages are in order only
- * within one; numbers have an index of their own, in which the companies of a number lie together.
+ * The newest messages of some companies. The statement reads each company by itself, because the index has the keys in
+ * order only within a company. The index of numbers has the companies of a number together, so one scan is enough.
  */
 export function selectSeen(sql: Sql, question: BoxQuestion) {
   const { companyIds, key, limit } = question
@@ -90,7 +90,7 @@ function keyed(sql: Sql, key: BoxKey | undefined) {
   return sql`and ${sql(`m.${key.column}`)} = ${key.value}`
 }
 
-/** Only what is asked: these statements are planned for their own values. */
+/** Adds conditions only for given filters, because PostgreSQL plans these statements for their values. */
 const conditionsOf = (sql: Sql, { filter, errorCodes, brandIds, digits, words }: BoxQuestion) => sql`
   ${outboundFilters(sql, filter)}
   ${errorCodes ? sql`and m.error_code = any(${errorCodes}::int[])` : sql``}
@@ -100,7 +100,7 @@ const conditionsOf = (sql: Sql, { filter, errorCodes, brandIds, digits, words }:
 
 const like = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 
-/** Counts messages by status. It reads the newest of each company, and of all together no more than `most`. */
+/** Counts messages by status. It reads the newest messages of each company, and at most `most` messages in total. */
 export function countStatuses(
   sql: Sql,
   { companyIds, bounds, most }: { companyIds: number[]; bounds: Bounds; most: number },
@@ -117,7 +117,7 @@ export function countStatuses(
       limit ${most}) read`
 }
 
-/** Where the messages of a dispatch lie, if one of these companies has it. */
+/** The first and last key of a dispatch, if it belongs to one of these companies. */
 export function selectDispatchPlace(sql: Sql, companyIds: number[], dispatchId: number) {
   return sql<{ companyId: number; firstUuid: string | null; lastUuid: string | null; isCascade: boolean }[]>`
     select d.company_id, d.first_uuid, d.last_uuid,

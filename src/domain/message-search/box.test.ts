@@ -16,6 +16,6 @@ test.each([
   ['order-10517', { kind: 'words', words: ['order-10517'], id: 'order-10517' }],
   ['order "is ready" now', { kind: 'words', words: ['order', 'is ready', 'now'], id: undefined }],
   ['«Ваш заказ»', { kind: 'words', words: ['Ваш заказ'], id: undefined }],
-])('%s', (typed, box) => {
+])('reads the text "%s" of the search box', (typed, box) => {
   expect(readBox(typed)).toEqual(box)
 })

@@ -1,21 +1,21 @@
 import { normaliseNumber } from '../../base/phone/phone-number.ts'
 import { uuidsAmong } from './search.ts'
 
-/** What somebody typed into the one box of the search. */
+/** The meaning of the text in the search box. */
 export type Box =
   | { kind: 'nothing' }
   | { kind: 'uuid'; uuid: string }
   | { kind: 'number'; number: string }
-  /** The beginning of a number, country code first, long enough for an index. */
+  /** The beginning of a number with its country code, long enough for a search by index. */
   | { kind: 'beginning'; digits: string }
-  /** Digits of a number or of a text, and perhaps an id of the client's own. */
+  /** Digits of a number or of a message text. They may also be an external id. */
   | { kind: 'digits'; digits: string; typed: string }
-  /** Words of the text, all of which it contains; `id` where they may be an id of the client's own. */
+  /** The message text contains all these words. `id` is set if the text may be an external id. */
   | { kind: 'words'; words: string[]; id: string | undefined }
 
 const NUMBER_LIKE = /^\+?[\d\s()\-–.]+$/
 const FULL_LENGTH = 11
-/** A shorter beginning has more than a thousand numbers, and perhaps millions of messages. */
+/** A shorter beginning matches more than a thousand numbers, and perhaps millions of messages. */
 const LEAST_BEGINNING = 8
 const LEAST_DIGITS = 3
 
@@ -28,7 +28,7 @@ export function readBox(typed: string): Box {
   return NUMBER_LIKE.test(text) && digits.length >= LEAST_DIGITS ? digitsBox(text, digits) : wordsBox(text)
 }
 
-/** Russian numbers are known by their length; a foreign one needs its plus. */
+/** A Russian number is recognised by its length. A foreign number must begin with a plus. */
 function digitsBox(typed: string, digits: string): Box {
   const hasPlus = typed.startsWith('+')
   const number = normaliseNumber(typed.replaceAll('.', ''))
@@ -40,7 +40,7 @@ function digitsBox(typed: string, digits: string): Box {
     : { kind: 'digits', digits, typed }
 }
 
-/** `"exact words"` are one; outside of quotes each word counts alone. */
+/** Words in quotes are one phrase. Outside of quotes each word is searched by itself. */
 function wordsBox(text: string): Box {
   const quoted = /["“”«»]([^"“”«»]+)["“”«»]|(\S+)/g
   const words = [...text.matchAll(quoted)].map(([, exact, word]) => (exact ?? word)!.trim()).filter(word => word !== '')

@@ -6,7 +6,7 @@ import { countryOf, numberPatternOf } from './country.ts'
 
 const db = useDatabase()
 
-test('a number is of the country that its digits say, and what is no number is of none', () => {
+test('the digits of a number determine its country, and a text that is no number has no country', () => {
   expect(countryOf('79160000001')).toBe('RU')
   expect(countryOf('77010000003')).toBe('KZ')
   expect(countryOf('375290000004')).toBe('BY')
@@ -15,7 +15,7 @@ test('a number is of the country that its digits say, and what is no number is o
   }
 })
 
-test('the pattern of a country fits its numbers and no others, in the database too', async () => {
+test('the pattern of a country matches exactly the numbers of the country, also in PostgreSQL', async () => {
   const codes = ['RU', 'KZ', 'BY', 'US', 'CA', 'GB', 'GG', 'IT', 'VA', 'RE', 'YT', 'FI', 'AX', 'SH', 'BL', 'GP', 'DE']
   expect(codes.every(code => countries.some(country => country.code === code))).toBe(true)
   const starts = [

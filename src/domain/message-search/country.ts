@@ -2,7 +2,7 @@ import { type CountryCode, Metadata } from 'libphonenumber-js/min'
 import metadata from 'libphonenumber-js/min/metadata'
 import { foreignCountryOf, isRussian } from '../../base/phone/phone-number.ts'
 
-/** The country of a number as it is stored, as an ISO code; nothing for what is no number. */
+/** The ISO code of the country of a stored number. Undefined if the destination is no valid number. */
 export function countryOf(destination: string): string | undefined {
   if (!/^[0-9]+$/.test(destination)) return undefined
   return isRussian(destination) ? 'RU' : foreignCountryOf(destination)
@@ -11,7 +11,7 @@ export function countryOf(destination: string): string | undefined {
 const NOBODY = '^$'
 const patterns = new Map<string, string>([['RU', '^7[0-589][0-9]{9}$']])
 
-/** What the numbers of a country look like, for the database: it knows countries only by the digits. */
+/** A regular expression for the numbers of a country. PostgreSQL needs it, because messages do not store their country. */
 export function numberPatternOf(country: string): string {
   const known = patterns.get(country)
   if (known) return known
@@ -30,14 +30,14 @@ function makePattern(country: string): string {
 
 const MOST_DIGITS = 15
 
-/** Of a calling code that one country has for itself. */
+/** The pattern for a calling code that only one country has. */
 function wholeOf(callingCode: string, country: string): string[] {
   const lengths = Array.from({ length: MOST_DIGITS }, (_, i) => i + 1)
   const fitting = lengths.filter(length => countryOf(callingCode + '0'.repeat(length)) === country)
   return fitting.length > 0 ? [`${callingCode}${digitsOf(fitting)}`] : []
 }
 
-/** How many digits after the calling code tell the countries that share it apart; 7911[17] of Guernsey are the most. */
+/** The most digits after a shared calling code that decide the country. Guernsey needs five: 7911[17]. */
 const TELLING_DIGITS = 5
 
 function partOf(callingCode: string, country: CountryCode): string[] {
@@ -58,9 +58,8 @@ function partOf(callingCode: string, country: CountryCode): string[] {
 const digitsOf = (lengths: number[]) => `(?:${lengths.map(length => `[0-9]{${length}}`).join('|')})`
 
 /**
- * The beginnings that belong to a country, found by trying them all: so the database can never think otherwise than
- * `countryOf`. Branches that are all of one mind are folded. Takes some 50 ms, once for each country that shares its
- * calling code.
+ * A pattern of the beginnings that belong to a country. It tries every beginning with `countryOf`, so the pattern always
+ * agrees with it. Equal branches are merged. It takes about 50 ms, once for each country that shares its calling code.
  */
 function startsOf(start: string, more: number, isOurs: (start: string) => boolean): string | undefined {
   if (more === 0) return isOurs(start) ? '' : undefined

@@ -9,11 +9,11 @@ export type Direction = (typeof directions)[number]
 export const sendingMethods = ['API', 'UI', 'DISPATCH', 'VERIFIER_API', 'VERIFIER_WIDGET'] as const
 export type SendingMethod = (typeof sendingMethods)[number]
 
-/** How the messaging API calls what has become of a message. */
+/** The statuses of messages in the messaging API. */
 export const statusWords = ['sending', 'sent', 'delivered', 'undelivered', 'unsent', 'inbound_sent'] as const
 export type StatusWord = (typeof statusWords)[number]
 
-/** When and how it was to be sent, as its sender said it; a dispatch of the messaging API says it for its messages. */
+/** The options that the client requested for a message. A dispatch of the messaging API has them for all its messages. */
 export type MessageOptions = {
   tags?: string[] | null
   ttl?: number | null
@@ -25,14 +25,14 @@ export type MessageOptions = {
   shortUrl?: boolean | null
 }
 
-/** The hours of a partner's dispatch, read at the offset that its start carried. */
+/** The start and the sending hours of a dispatch of the partner API. The hours have the UTC offset of the start. */
 export type DispatchHours = {
   startAt: Date | null
   hours: number[] | null
   days: number[] | null
 }
 
-/** A message as those see it who look for it: what its dispatch says for all of its messages is filled in. */
+/** A message as a search returns it. Fields that the dispatch stores for all its messages are filled in. */
 export type FoundMessage = DispatchHours & {
   direction: Direction
   uuid: string
@@ -44,7 +44,7 @@ export type FoundMessage = DispatchHours & {
   templateId: number | null
   centerId: number | null
   senderName: string | null
-  /** Of an inbound message too: the subscriber. */
+  /** The number of the subscriber, also for an inbound message. */
   destination: string
   brandId: number | null
   text: string | null
@@ -56,7 +56,7 @@ export type FoundMessage = DispatchHours & {
   price: Money | null
   finalPrice: Money | null
   currency: string
-  /** None of an inbound one: it has arrived. */
+  /** Null for an inbound message. */
   status: MessageStatus | null
   errorCode: number | null
   sentAt: Date | null
@@ -69,7 +69,7 @@ export type FoundMessage = DispatchHours & {
 
 export const createdAt = ({ uuid }: Pick<FoundMessage, 'uuid'>): Date => timeOfUuid7(uuid)
 
-/** When it came to be what it is. */
+/** The time of the last status change. */
 export const statusTimeOf = (message: FoundMessage): Date => message.finalAt ?? message.sentAt ?? createdAt(message)
 
 export function statusWordOf({ status, sentAt }: Pick<FoundMessage, 'status' | 'sentAt'>): StatusWord {
@@ -90,7 +90,7 @@ export function statusWordOf({ status, sentAt }: Pick<FoundMessage, 'status' | '
 const readChannels: readonly ChannelType[] = ['VIBER', 'WHATSAPP', 'VK', 'TELEGRAM']
 const LIFETIME_MS = 25 * 3600_000
 
-/** Whether it was read, and since when that is known; nothing as long as it is not. */
+/** Whether the message was read, and the time since when this is certain. Undefined while it may still be read. */
 export function readingOf(message: FoundMessage, now: Date): { word: 'read' | 'unread'; at: Date } | undefined {
   if (message.readAt) return { word: 'read', at: message.readAt }
   const end = lifetimeEnd(message)

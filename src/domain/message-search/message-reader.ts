@@ -5,7 +5,7 @@ import { type Found, NEWEST_FIRST, type Paging, searchMessages } from './message
 import { type Filter, isEmptyFilter, uuidsAmong } from './search.ts'
 import * as store from './store.ts'
 
-/** Reads messages for many who ask at once. */
+/** Searches messages, and answers similar concurrent searches with one statement. */
 export type MessageReader = {
   search(companyId: number, filter: Filter, paging: Paging): Promise<Found>
 }
@@ -13,12 +13,12 @@ export type MessageReader = {
 type Lookup = (wanted: store.Wanted) => Promise<FoundMessage[]>
 
 const MOST_AT_ONCE = 100
-/** What has that many or more is searched for. */
+/** A key with this many messages or more is searched by `searchMessages`. */
 const MOST_LOOKED_UP = 50
 
 /**
- * Most who read ask for the fate of one message, or of one number. A statement over all months takes ten times as long
- * to set up as to carry out, so such questions of one turn of the event loop are answered by one statement.
+ * Most clients search for one message or one number. Planning a statement over the partitions of all months takes ten times
+ * as long as running it. So one statement answers all such searches of one turn of the event loop.
  */
 export function createMessageReader(pool: Pool): MessageReader {
   const lookupBy = (column: store.LookupColumn): Lookup =>

@@ -11,16 +11,16 @@ import { createMessageReader } from './message-reader.ts'
 import { requireMessage, searchMessages } from './message-search.ts'
 import { type Filter, type Order, sortKeys } from './search.ts'
 
-/** Searches beside a slow model of them: the same messages as objects, looked at one by one. */
+/** Compares searches with a slow model, which checks the same messages as objects, one by one. */
 
 const db = useDatabase()
 const DAY_MS = 24 * 3600_000
 const MESSAGES = 240
 
-/** A row as it is written. */
+/** A row of the database. */
 type Row = Record<string, unknown> & { message_uuid: string; destination: string; text: string | null }
 
-/** A message as the model knows it. */
+/** A message of the model. */
 type Known = {
   row: Row
   direction: 'outbound' | 'inbound'
@@ -56,13 +56,13 @@ beforeAll(async () => {
   dispatchIds = world.dispatchIds
 })
 
-// The world -------------------------------------------------------------------------------------------------------
+// The test data ---------------------------------------------------------------------------------------------------
 
 const destinations = ['79160000001', '79030000002', '77010000003', '375290000004', '12025550105', 'no number']
 const texts = ['Ваш код 1234', 'ваш КОД 50%', 'Скидка_10% \\ сегодня', 'Hello World', null]
 const tags = ['зима', 'sale', 'vip']
 
-/** Several kinds of dispatches, singles of every channel, cascades, and what subscribers wrote. */
+/** Writes several kinds of dispatches, single messages of every channel, cascades and inbound messages. */
 async function fill(company: number) {
   const { sql } = db
   const { senderId } = await anApprovedSender(sql, company)
@@ -100,7 +100,7 @@ function messagesOf(company: number, senderId: number, dispatches: DispatchRow[]
   const now = Date.now()
   const pick = chooser(7)
   return Array.from({ length: MESSAGES }, (_, i): Known => {
-    // Over some months, most of them new.
+    // The messages are from some months, and most of them are new.
     const created = new Date(now - 1000 - Math.floor((i / MESSAGES) ** 2 * 75 * DAY_MS))
     const [uuid] = uuid7Batch(created, 1)
     const base = { company_id: company, message_uuid: uuid!, destination: pick(destinations), text: pick(texts) }
@@ -112,7 +112,7 @@ function messagesOf(company: number, senderId: number, dispatches: DispatchRow[]
 
 type Pick = <T>(values: readonly T[]) => T
 
-/** The same choices every time. */
+/** Chooses values by a fixed seed, so that every run has the same messages. */
 function chooser(seed: number): Pick {
   let state = seed
   return values => {
@@ -161,7 +161,7 @@ function outboundOf(
   const word = pick(['sending', 'sent', 'delivered', 'undelivered', 'unsent'] as const)
   const isSent = word !== 'sending' && word !== 'unsent'
   const isFinal = word !== 'sending' && word !== 'sent'
-  // Some wait for weeks until they are sent; those that lie for months are of a dispatch.
+  // Some messages wait for days until they are sent. Another test has a dispatch that waits for months.
   const waitMs = pick([1000, 60_000, DAY_MS, 5 * DAY_MS])
   const sentAt = isSent ? Math.min(Date.now(), created.getTime() + waitMs) : null
   const finalAt = isFinal ? Math.min(Date.now(), (sentAt ?? created.getTime()) + pick([1000, 3600_000])) : null
@@ -201,7 +201,7 @@ const ownColumns = (base: Row, pick: Pick, kind: string) => ({
   channel_type: pick(channelTypes),
   sender_name: pick(['ROMASHKA', 'Клуб', 'sms_promo']),
   traffic_type: pick(trafficTypes),
-  // Some clients take uuids for their own ids, one of ours included.
+  // Some clients use uuids as external ids, even the uuid of a message.
   external_id: pick([null, 'order-1', 'order-2', '0b6c1de1-8d2e-4c7b-9f6c-1f1a4a1c3a55', base.message_uuid]),
   center_id: pick([7, 8, null]),
   sending_method: pick(['API', 'UI', 'VERIFIER_API', 'VERIFIER_WIDGET']),
@@ -210,7 +210,7 @@ const ownColumns = (base: Row, pick: Pick, kind: string) => ({
   ...(kind === 'cascade' ? cascadePlaceOf(pick) : {}),
 })
 
-/** The first step of the other cascade is a message of the third dispatch. */
+/** The first step of this cascade is a message of the third dispatch. */
 const laterSteps = '01900000-0000-7000-8000-000000000002'
 const cascades = ['01900000-0000-7000-8000-000000000001', laterSteps]
 
@@ -224,7 +224,7 @@ const write = (table: string, rows: Record<string, unknown>[]) =>
     insert into ${db.sql(table)}
     select * from jsonb_populate_recordset(null::${db.sql(table)}, ${db.sql.json(rows as never)})`
 
-/** The third one goes by cascade: its later steps may lie far behind its own messages. */
+/** The third dispatch is sent by cascade. Its later steps may have much greater keys than its own messages. */
 async function writeDispatches(dispatches: DispatchRow[], made: Known[]) {
   const { sql } = db
   for (const dispatch of dispatches) {
@@ -289,11 +289,11 @@ function expectedOf(filter: Filter, order: Order): string[] {
 
 const uuidsOf = (items: FoundMessage[]) => items.map(({ uuid }) => uuid)
 
-// What is promised ------------------------------------------------------------------------------------------------
+// The tests -------------------------------------------------------------------------------------------------------
 
 const NEWEST: Order = { by: 'createdTime', descending: true }
 
-/** Values that find something, and some that find nothing. */
+/** Random filters. Some values match messages, others match none. */
 function filtersOf() {
   const some = <T>(values: readonly T[]) => fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 3 })
   const ids = known
@@ -331,7 +331,7 @@ function filtersOf() {
 
 const orders = sortKeys.flatMap(by => [true, false].map((descending): Order => ({ by, descending })))
 
-describe('a search finds what the model finds', () => {
+describe('a search finds the same messages as the model', () => {
   const expectSame = async (filter: Filter, order: Order, page = 1, perPage = 300) => {
     const { total, items } = await searchMessages(db.sql, companyId, filter, { order, page, perPage })
     const expected = expectedOf(filter, order)
@@ -339,7 +339,7 @@ describe('a search finds what the model finds', () => {
     expect(total).toBe(expected.length)
   }
 
-  test.each(Object.keys(model) as (keyof Filter)[])('by %s alone, out and in', async name => {
+  test.each(Object.keys(model) as (keyof Filter)[])('by %s alone, outbound and inbound', async name => {
     const values = fc.sample(filtersOf(), 200).map(filter => filter[name])
     const distinct = new Map(values.flatMap(value => (value === undefined ? [] : [[JSON.stringify(value), value]])))
     const chosen = [...distinct.values()].slice(0, 12)
@@ -349,7 +349,7 @@ describe('a search finds what the model finds', () => {
       await expectSame(alone, NEWEST)
       found += expectedOf(alone, NEWEST).length
     }
-    expect(found, 'the world has nothing to be found').toBeGreaterThan(0)
+    expect(found, 'the test data has no such message').toBeGreaterThan(0)
   })
 
   test('by any set of filters, in any order, on any page', async () => {
@@ -369,8 +369,8 @@ describe('a search finds what the model finds', () => {
   })
 })
 
-describe('who reads with many others', () => {
-  test('finds the same as alone, each what was asked', async () => {
+describe('concurrent searches of a message reader', () => {
+  test('find the same messages as a search alone, each for its own filter', async () => {
     const reader = createMessageReader(db.sql)
     const some = known.filter(({ direction }) => direction === 'outbound').slice(0, 40)
     const ids = some.flatMap(({ row }) => [row.message_uuid, (row.external_id ?? 'nobody') as string])
@@ -392,7 +392,7 @@ describe('who reads with many others', () => {
     }
   })
 
-  test('is shown nothing of another company that asks at the same moment', async () => {
+  test('find no messages of another company that searches at the same moment', async () => {
     const reader = createMessageReader(db.sql)
     const { message_uuid: uuid } = known.find(({ direction }) => direction === 'outbound')!.row
     const filter: Filter = { directions: ['outbound'], messageIds: [uuid] }
@@ -402,7 +402,7 @@ describe('who reads with many others', () => {
     expect(uuidsOf(ours.items)).toContain(uuid)
   })
 
-  test('sees all of a number that got more than is looked up at once', async () => {
+  test('find all messages of a number, even if they are more than one lookup reads', async () => {
     const company = await aCompany(db.sql, await aPartner(db.sql))
     await db.sql`
       insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, channel_type)
@@ -415,14 +415,14 @@ describe('who reads with many others', () => {
 })
 
 describe('pages', () => {
-  test('a page past the end is empty, and knows how many there are', async () => {
+  test('a page past the end is empty, and has the total', async () => {
     const filter: Filter = { directions: ['outbound'] }
     const all = expectedOf(filter, NEWEST)
     const { total, items } = await searchMessages(db.sql, companyId, filter, { page: 30, perPage: 100 })
     expect([total, items]).toEqual([all.length, []])
   })
 
-  test('one after the other they show everything once, both directions mixed by time', async () => {
+  test('all pages together have every message once, with outbound and inbound messages in order of time', async () => {
     const filter: Filter = { directions: [...directions] }
     const seen: string[] = []
     for (let page = 1; page <= 10; page++) {
@@ -432,7 +432,7 @@ describe('pages', () => {
     expect(seen.length).toBe(MESSAGES)
   })
 
-  test('the total is exact up to 10,000, and stays there', async () => {
+  test('the total is exact up to 10,000, and 10,000 for more messages', async () => {
     const company = await aCompany(db.sql, await aPartner(db.sql))
     const more = (count: number) => db.sql`
       insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, text, channel_type)
@@ -451,7 +451,7 @@ describe('pages', () => {
   })
 })
 
-test('a search that the database gives up is refused as too wide, and any other failure is left as it is', async () => {
+test('a search that the database cancels is refused as too wide, and other database errors are passed on', async () => {
   const failing = (code: string) =>
     ({
       options: { max: 10 },
@@ -466,7 +466,7 @@ test('a search that the database gives up is refused as too wide, and any other 
   await expect(search(failing('53300'))).rejects.toMatchObject({ code: '53300' })
 })
 
-describe('bounds of time', () => {
+describe('the time bounds of a search', () => {
   const filled = async (uuid: string, sentAt: Date, completedAt: Date | null) => {
     const company = await aCompany(db.sql, await aPartner(db.sql))
     const [made] = await db.sql<{ id: number }[]>`
@@ -481,7 +481,7 @@ describe('bounds of time', () => {
     return company
   }
 
-  test('find what lay in a dispatch for months until it was started', async () => {
+  test('find a message of a dispatch that waited for months until its start', async () => {
     const now = Date.now()
     const [uuid] = uuid7Batch(new Date(now - 110 * DAY_MS), 1)
     const filter: Filter = { directions: ['outbound'], from: new Date(now - DAY_MS) }
@@ -492,7 +492,7 @@ describe('bounds of time', () => {
     }
   })
 
-  test('are included', async () => {
+  test('are inclusive', async () => {
     const at = new Date(Date.now() - DAY_MS)
     const [uuid] = uuid7Batch(at, 1)
     const company = await filled(uuid!, at, null)
@@ -508,7 +508,7 @@ describe('bounds of time', () => {
 describe('one message', () => {
   const find = (id: string) => requireMessage(db.sql, companyId, id)
 
-  test('is found by its key, in any case of letters, outbound or inbound', async () => {
+  test('is found by its key in upper or lower case, outbound or inbound', async () => {
     for (const direction of directions) {
       const { row } = known.find(message => message.direction === direction)!
       expect(await find(row.message_uuid)).toMatchObject({
@@ -520,7 +520,7 @@ describe('one message', () => {
     }
   })
 
-  test("is found by the client's own id, the newest of several", async () => {
+  test('is found by its external id, and is the newest of several', async () => {
     for (const id of ['order-1', '0b6c1de1-8d2e-4c7b-9f6c-1f1a4a1c3a55']) {
       const expected = expectedOf({ directions: ['outbound'], externalIds: [id] }, NEWEST)
       expect(expected.length).toBeGreaterThan(1)
@@ -528,7 +528,7 @@ describe('one message', () => {
     }
   })
 
-  test('is found by its key rather than by an id of the same form', async () => {
+  test('is found by its key before a message with an equal external id', async () => {
     const [uuid, copy] = uuid7Batch(new Date(), 2)
     const row = (key: string, externalId: string | null) => db.sql`
       insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, channel_type, external_id)
@@ -541,7 +541,7 @@ describe('one message', () => {
     expect(uuidsOf(items)).toEqual([copy, uuid])
   })
 
-  test('of another company, and one that nobody has, is not found', async () => {
+  test('is not found if it belongs to another company or does not exist', async () => {
     const foreign = await searchMessages(
       db.sql,
       otherCompanyId,

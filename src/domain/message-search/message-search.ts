@@ -23,7 +23,7 @@ const TIMEOUT_MS = 20_000
 export type Found = { total: number; items: FoundMessage[] }
 export type Paging = { order?: Order; page: number; perPage: number }
 
-/** A page of a company's messages, in and out; the total is exact up to MOST_FOUND. */
+/** A page of a company's outbound and inbound messages. The total is exact up to MOST_FOUND. */
 export async function searchMessages(
   pool: Pool,
   companyId: number,
@@ -40,13 +40,13 @@ export async function searchMessages(
   return limiter.run(companyId, () => bridled(pool, search))
 }
 
-/** What such a key finds is mostly little; but a test number, or an id used again and again, may have a million. */
+/** Such a key mostly finds few messages. But a test number or a reused external id may have a million. */
 const isNarrow = ({ key }: store.Way) =>
   key !== undefined && ['message_uuid', 'external_id', 'destination', 'cascade_uuid'].includes(key.column)
 
 type Search = (sql: Sql, beforeCount?: () => PromiseLike<unknown>) => Promise<Found>
 
-/** What ends within a page needs no second question about how much there is. */
+/** Reads a page and the total. If the messages end within the page, no statement for the total is needed. */
 async function cutPage(
   sql: Sql,
   ways: store.Way[],
@@ -64,9 +64,9 @@ async function cutPage(
 }
 
 /**
- * A search by what no index knows may have to read everything a company ever sent. It is planned for its own values,
- * which decide whether the newest messages are enough, and gives up before it keeps the database from its work: the
- * database knows a time for each statement only, so the count is given what the page has left of it.
+ * Limits a search that may have to read all messages of a company. PostgreSQL plans it for its values, because they decide
+ * whether reading the newest messages is enough. A time-out protects the database. PostgreSQL limits only single
+ * statements, so the count gets the time that the page did not use.
  */
 async function bridled(pool: Pool, search: Search): Promise<Found> {
   try {
@@ -85,7 +85,7 @@ async function bridled(pool: Pool, search: Search): Promise<Found> {
 const QUERY_CANCELED = '57014'
 const tooWide = () => new AppError('search_too_wide', 'The search takes too long')
 
-/** One message by its key, else the newest with that id of the client's own. */
+/** The message with this key, or else the newest message with this external id. */
 export async function requireMessage(sql: Sql, companyId: number, id: string): Promise<FoundMessage> {
   const [uuid] = uuidsAmong([id])
   const message =
@@ -100,7 +100,7 @@ async function newestOf(sql: Sql, ways: store.Way[]): Promise<FoundMessage | und
   return message
 }
 
-// The ways to what is looked for ----------------------------------------------------------------------------------
+// The ways of a search -----------------------------------------------------------------------------------------------
 
 async function waysTo(sql: Sql, companyId: number, filter: Filter): Promise<store.Way[]> {
   const outbound = filter.directions.includes('outbound') ? await outboundWays(sql, companyId, filter) : []
@@ -130,7 +130,7 @@ const byExternalId = (companyId: number, externalIds: string[]): store.Way => ({
   rest: undefined,
 })
 
-/** By the key that finds the fewest; every other filter is looked at on the way. */
+/** Searches by the key that finds the fewest messages. The other filters are conditions on these messages. */
 async function outboundWays(sql: Sql, companyId: number, filter: Filter): Promise<store.Way[]> {
   const { messageIds, externalIds, cascadeUuid, destinations, dispatchIds, ...others } = filter
   const time = await boundsInTime(sql, companyId, filter)
@@ -160,7 +160,7 @@ async function outboundWays(sql: Sql, companyId: number, filter: Filter): Promis
     const cascading = dispatches.filter(({ isCascade }) => isCascade).map(({ dispatchId }) => dispatchId)
     return [
       way({ column: 'dispatch_id', values: dispatchIds }, others, within({ least, greatest })),
-      // Later steps are written after everything else.
+      // Later steps are written after the messages of the dispatch.
       ...(cascading.length > 0
         ? [way({ column: 'step_of', values: cascading }, others, within(boundsFrom(least, null)))]
         : []),
@@ -169,7 +169,7 @@ async function outboundWays(sql: Sql, companyId: number, filter: Filter): Promis
   return [way(undefined, others)]
 }
 
-/** By ours, and by the client's own: which may look like one of ours. */
+/** Searches by message key and by external id. An external id may have the form of a message key. */
 function waysByMessageId(companyId: number, ids: string[], rest: Filter): store.Way[] {
   const uuids = uuidsAmong(ids)
   const left = isEmptyFilter(rest) ? undefined : rest
@@ -181,7 +181,7 @@ function waysByMessageId(companyId: number, ids: string[], rest: Filter): store.
   ]
 }
 
-/** Which filters no inbound message passes. */
+/** There is no way if a filter excludes all inbound messages. */
 function inboundWays(companyId: number, filter: Filter): store.Way[] {
   const impossible =
     filter.externalIds ??
@@ -205,7 +205,7 @@ function inboundWays(companyId: number, filter: Filter): store.Way[] {
   return destinations ? way({ column: 'destination', values: destinations }, others) : way(undefined, others)
 }
 
-/** A message was written before it was sent, and not long before; only a dispatch may lie until it is started. */
+/** Most messages are written shortly before they are sent. Only messages of a dispatch may wait long until its start. */
 async function boundsInTime(sql: Sql, companyId: number, { from, to }: Filter): Promise<Bounds | undefined> {
   if (!from && !to) return undefined
   const [unfinished] = from ? await store.selectFirstOfUnfinished(sql, companyId, from) : []

@@ -2,14 +2,14 @@ import type { Pool } from '../../db/sql.ts'
 import { recentOf, within } from './box-search.ts'
 import * as boxStore from './box-store.ts'
 
-/** How many messages of the last day there are. `isLeast`: there are more than were read. */
+/** The numbers of messages of the last day. `isLeast`: there are more messages than were read. */
 export type RecentCounts = { all: number; failed: number; waiting: number; isLeast: boolean }
 
-/** Reading so many takes some 10 ms, whatever a company sends. */
+/** Reading this many messages takes about 10 ms, for companies of any size. */
 const MOST_READ = 5000
 const TIMEOUT_MS = 1000
 
-/** Undefined when counting takes too long: the page does not wait for figures beside a tab. */
+/** Undefined if counting takes too long: the page must not wait for the numbers on its tabs. */
 export async function countRecent(
   pool: Pool,
   companyIds: number[],

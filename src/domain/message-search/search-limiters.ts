@@ -13,7 +13,7 @@ export function searchLimitersOf(pool: Pool): SearchLimiters {
   return made
 }
 
-/** Most searches take some 10 ms, so that a company's 200 are through before their time is over. */
+/** Most searches take about 10 ms, so 200 waiting searches of a company run before `patienceMs` is over. */
 const waitingBounds = {
   patienceMs: 3000,
   mostWaitingOfOne: 200,
@@ -22,8 +22,8 @@ const waitingBounds = {
 }
 
 /**
- * Each search keeps a connection, and everybody else needs some: all of them together take no more than half of the
- * pool, whatever its size, though one of either kind may always go.
+ * Each search occupies a connection, and other work needs connections too. So all searches together use at most half of
+ * the pool. In a small pool, one narrow and one wide search can always run.
  */
 function makeLimiters(connections: number): SearchLimiters {
   const mostWide = Math.max(1, Math.floor(connections / 5))

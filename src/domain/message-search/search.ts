@@ -4,10 +4,10 @@ import type { Direction, SendingMethod, StatusWord } from './found-message.ts'
 export const sortKeys = ['createdTime', 'sentTime', 'statusTime'] as const
 export type Order = { by: (typeof sortKeys)[number]; descending: boolean }
 
-/** What is looked for. A list has each value once and means any of them; what is absent does not matter. */
+/** The filters of a search. A list has distinct values, and a message must have one of them. An absent filter matches all. */
 export type Filter = {
   directions: readonly Direction[]
-  /** Ours or the client's own. */
+  /** Message keys or external ids. */
   messageIds?: string[] | undefined
   externalIds?: string[] | undefined
   dispatchIds?: number[] | undefined
@@ -20,34 +20,34 @@ export type Filter = {
   trafficTypes?: TrafficType[] | undefined
   templateIds?: number[] | undefined
   senderNames?: string[] | undefined
-  /** Bounds, included, of when it was sent, or given up unsent; what still waits has no such time. */
+  /** Inclusive bounds of the time of sending, or of failure if the message was not sent. A waiting message has no such time. */
   from?: Date | undefined
   to?: Date | undefined
   containing?: string | undefined
   notContaining?: string | undefined
   cascadeUuid?: string | undefined
-  /** No later step of a cascade. */
+  /** True: leaves out later steps of cascades. */
   isRoot?: boolean | undefined
   isReadyToStop?: boolean | undefined
   countryCode?: string | undefined
   isOfDispatch?: boolean | undefined
 }
 
-/** Whether only the direction matters. */
+/** Whether the direction is the only filter. */
 export const isEmptyFilter = ({ directions: _, ...filters }: Filter) =>
   Object.values(filters).every(value => value === undefined)
 
-/** The largest total that is told; the pages end there too. */
+/** The greatest total of a search. Its pages end there too. */
 export const MOST_FOUND = 10_000
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Each once. */
+/** The distinct uuids among these ids, in lower case. */
 export const uuidsAmong = (ids: string[]): string[] => [
   ...new Set(ids.filter(id => UUID.test(id)).map(id => id.toLowerCase())),
 ]
 
-/** Keys between which something lies, both included. */
+/** A range of message keys, both ends included. */
 export type Bounds = { least: string; greatest: string }
 
 const LEAST = '00000000-0000-0000-0000-000000000000'
@@ -69,18 +69,18 @@ export const overlapOf = (a: Bounds, b: Bounds): Bounds => ({
 })
 
 const DAY_MS = 24 * 3600_000
-/** A single message waits for 70 days at most until it is sent or given up; the rest is for what waits on the way. */
+/** A single message waits for at most 70 days until it is sent or fails. Ten days are added for delays while sending. */
 const LONGEST_WAIT_MS = 80 * DAY_MS
-/** Clocks differ: what was sent by one may have been written by another a little later. */
+/** Clocks differ: the key of a message may have a slightly later time than its sending. */
 const SLACK_MS = 60_000
 
-/** The smallest key of a single message that can have been sent at that time or after it. */
+/** The smallest key of a single message that may have been sent at this time or later. */
 export const leastSentFrom = (from: Date) => `${prefixOf(from.getTime() - LONGEST_WAIT_MS)}-0000-0000-000000000000`
 
-/** The greatest key of a message that can have been sent until then. */
+/** The greatest key of a message that may have been sent at this time or earlier. */
 export const greatestSentTo = (to: Date) => `${prefixOf(to.getTime() + SLACK_MS)}-ffff-ffff-ffffffffffff`
 
-/** No key of an earlier moment is greater, and none of this one is smaller. */
+/** The smallest key of this moment. All keys of earlier moments are smaller. */
 export const keyAt = (moment: Date) => `${prefixOf(moment.getTime())}-0000-0000-000000000000`
 
 function prefixOf(ms: number): string {

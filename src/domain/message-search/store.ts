@@ -4,31 +4,30 @@ import type { FoundMessage } from './found-message.ts'
 import type { Bounds, Filter, Order } from './search.ts'
 
 /**
- * One way to messages: a table, the index by which they are found, and what else must be true of them. A search is the
- * sum of its ways, none of which finds what another does.
+ * One way to find messages: a table, the key for its index, and the remaining filters. A search joins the messages of all
+ * its ways. No two ways find the same message.
  *
- * There are few forms of statements, however the filters are combined: a connection keeps each form it has seen. The
- * keys have conditions of their own, so that an index is taken whoever plans; all other filters are always there, each
- * as `parameter is null or ...`, or not there at all.
+ * Each connection caches every form of statement, so there must be few forms. A key has its own condition, so that
+ * every plan uses its index. A statement has either all other filters, each as `parameter is null or ...`, or none.
  */
 export type Way = {
   companyId: number
   table: 'messages' | 'inbound_messages'
   key: Key | undefined
-  /** Beside the key, so that the statement keeps to the months that can have such messages. */
+  /** A range of message keys, so that the statement reads only the partitions of some months. */
   bounds: Bounds | undefined
-  /** Found another way. */
+  /** Messages that another way finds. */
   exceptUuids?: string[]
   rest: Filter | undefined
 }
 
 export type Key =
-  /** Each value once. */
+  /** The values are distinct. */
   | { column: 'message_uuid' | 'external_id' | 'destination' | 'cascade_uuid'; values: string[] }
-  /** `step_of`: the later steps of a dispatch by cascade, whose own rows know only their cascade. */
+  /** `step_of`: the later cascade steps of a dispatch. Their rows have the id of the cascade, but not of the dispatch. */
   | { column: 'dispatch_id' | 'step_of'; values: number[] }
 
-/** A page of what the ways find. What a dispatch says for its messages is read when the page has been cut. */
+/** A page of the messages that the ways find. Fields of dispatches are read only for the messages of the page. */
 export function selectPage(sql: Sql, ways: Way[], order: Order, offset: number, limit: number) {
   const [first] = ways
   const found = (way: Way, count: number) => foundBy(sql, way, columnsOf(sql, way), order, count)
@@ -49,7 +48,7 @@ export function selectPage(sql: Sql, ways: Way[], order: Order, offset: number, 
 export type LookupColumn = 'message_uuid' | 'external_id' | 'destination'
 export type Wanted = { companyId: number; value: string }
 
-/** The newest messages of each that is wanted, by its place among them, counted from 1. */
+/** The newest messages of each wanted value. `place` is the index of the value in `wanted`, counted from 1. */
 export function selectWanted(sql: Sql, column: LookupColumn, wanted: Wanted[], most: number) {
   const values = sql`${wanted.map(({ value }) => value)}::${sql.unsafe(arrayTypeOf[column])}`
   return sql<(FoundMessage & { place: number })[]>`
@@ -64,14 +63,14 @@ export function selectWanted(sql: Sql, column: LookupColumn, wanted: Wanted[], m
     order by q.place, m.message_uuid desc`
 }
 
-/** In order, although nobody sees it: a plan for any company must not read the whole of a table for the smallest one. */
+/** Reads in the order of the index. Without an order, a generic plan might scan the whole table for a small company. */
 export function countUpTo(sql: Sql, ways: Way[], most: number) {
   const found = ways.map(way => foundBy(sql, way, sql`m.message_uuid`, { by: 'createdTime', descending: true }, most))
   return sql<{ total: number }[]>`
     select count(*) as total from (select from (${union(sql, found)}) every_way limit ${most}) counted`
 }
 
-/** Where the messages of these dispatches lie, of those that have some. */
+/** The first and last message keys of these dispatches. Dispatches without messages are left out. */
 export function selectDispatchBounds(sql: Sql, companyId: number, dispatchIds: number[]) {
   return sql<{ dispatchId: number; firstUuid: string; lastUuid: string; isCascade: boolean }[]>`
     select dispatch_id, first_uuid, last_uuid,
@@ -80,7 +79,7 @@ export function selectDispatchBounds(sql: Sql, companyId: number, dispatchIds: n
     where company_id = ${companyId} and dispatch_id = any(${dispatchIds}::bigint[]) and first_uuid is not null`
 }
 
-/** The first key of a dispatch that may have sent something at that time or after it: one may lie for years. */
+/** The smallest key of the dispatches that were not completed before this time. A dispatch may wait for years. */
 export function selectFirstOfUnfinished(sql: Sql, companyId: number, from: Date) {
   return sql<{ firstUuid: string }[]>`
     select first_uuid from dispatches
@@ -88,7 +87,7 @@ export function selectFirstOfUnfinished(sql: Sql, companyId: number, from: Date)
     order by first_uuid limit 1`
 }
 
-/** Wide searches are planned for what they ask for, and end after a while. */
+/** Makes PostgreSQL plan the search for its values, and limits the time of each statement. */
 export const bridleSearch = (sql: Sql, timeoutMs: number) => sql`
   select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
@@ -105,14 +104,14 @@ export const foundColumns = (sql: Sql) => sql`
   m.final_at, m.read_at, m.expires_at, m.cascade_uuid,
   m.cascade_step`
 
-/** A dispatch by cascade says what its first step shows, with each one's own text in it, and how long it may try. */
+/** A cascade dispatch stores the content and the ttl of the first step. Each message adds its own text to the content. */
 const firstContentOf = (sql: Sql) => sql`
   case when m.cascade_step = 1 and jsonb_typeof(d.first_step -> 'content') = 'object' then d.first_step -> 'content' ||
     case when d.first_step -> 'content' ? 'text' then jsonb_build_object('text', m.text) else '{}' end end`
 const firstOptionsOf = (sql: Sql) => sql`
   case when m.cascade_step = 1 then d.options || jsonb_build_object('ttl', d.first_step -> 'ttl') else d.options end`
 
-/** What its dispatch, sender and company say, looked up for each message that is shown. */
+/** Joins the fields of dispatch, sender and company to each message of the page. */
 export const withHome = (sql: Sql) => sql`
   left join lateral (${dispatchOf(sql)} offset 0) d on true
   left join lateral (${senderOf(sql)} offset 0) s on true
@@ -155,7 +154,7 @@ const outboundAlone = {
   cascade_step: 'smallint',
 }
 
-/** PostgreSQL reads the time of a key by itself from 17 on only. */
+/** PostgreSQL has a function for the time of a uuid only since version 17. */
 const timeOfUuid = `to_timestamp(('x' || translate(left(m.message_uuid::text, 13), '-', ''))::bit(48)::bigint / 1000.0)`
 
 export const columnLists = {
@@ -178,7 +177,7 @@ const columnsOf = (sql: Sql, { table }: Way) => sql`${sql.unsafe(columnLists[tab
 
 const sortColumns = { createdTime: 'message_uuid', sentTime: 'sent_at', statusTime: 'status_time' }
 
-/** What has no such time comes last, either way round; equal times stand in the order of their keys. */
+/** Messages without such a time come last in both directions. Messages with equal times have the order of their keys. */
 function inOrder(sql: Sql, { by, descending }: Order) {
   const direction = descending ? 'desc' : 'asc'
   const first = by === 'createdTime' ? '' : `${sortColumns[by]} ${direction} nulls last, `
@@ -190,7 +189,7 @@ const dispatchOf = (sql: Sql) => sql`
     callback_url, callback_events, cascade -> 0 as first_step
   from dispatches where company_id = m.company_id and dispatch_id = ${homeOf(sql)}`
 
-/** The dispatch of a message: its own or, of a later step, that of its cascade. */
+/** The dispatch of a message. For a later cascade step, it is the dispatch of the cascade. */
 const homeOf = (sql: Sql) => sql`
   coalesce(m.dispatch_id, (
     select c.dispatch_id from cascades c where c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid))`
@@ -203,8 +202,8 @@ const methodOf = (sql: Sql) => sql`
     else coalesce(m.sending_method, 'API') end`
 
 /**
- * The first of what a way finds. Several values of a key are looked up one by one, because an index gives its order
- * only to one of them: asked for any of them in order, the planner may read everything instead.
+ * The first messages that a way finds. Several values of a key are looked up one by one, because the index is in order
+ * only within one value. With `= any(...)` and an order, the planner might read all messages instead.
  */
 function foundBy(sql: Sql, way: Way, columns: Fragment, order: Order, count: number): Fragment {
   const { key } = way
@@ -264,7 +263,7 @@ export function outboundFilters(sql: Sql, filter: Filter) {
     ${is(sql, sql`${homeOf(sql)} is not null`, filter.isOfDispatch)}`
 }
 
-/** The filters that an inbound message can pass; what it cannot have is looked at before. */
+/** The filters that apply to inbound messages. A filter that excludes all inbound messages was handled before. */
 function inboundFilters(sql: Sql, filter: Filter) {
   return sql`
     ${commonFilters(sql, filter)}

@@ -6,7 +6,7 @@ import type { MessageRequest } from '../messages/single.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { Intake } from './intake.ts'
 
-/** The messages that wait to be written are limited by their size in memory, in whichever field it is. */
+/** Messages that wait to be written are limited by the memory that all their fields take. */
 
 const db = useDatabase()
 let numbering: Numbering
@@ -44,10 +44,10 @@ test.each<[string, MessageRequest]>([
   ['the data of a push', request({ content: { ...push, data: { key: OVER_HALF } } })],
   ['the address of a push', request({ content: { ...push, url: OVER_HALF } })],
   ['its callback address', request({ callbackUrl: OVER_HALF })],
-  ["the client's own id", request({ externalId: OVER_HALF })],
+  ['its external id', request({ externalId: OVER_HALF })],
   ['its tags', request({ options: { tags: [HALF, 'x'] } })],
-  ['what a step of its cascade shows', inStep({ content: { ...push, image: OVER_HALF } })],
-])('a request is as large as %s: one is taken, and two are more than the line holds', async (_, large) => {
+  ['the content of a cascade step', inStep({ content: { ...push, image: OVER_HALF } })],
+])('the size of a request includes %s: one such message may wait, and two exceed the limit', async (_, large) => {
   expect(await anIntake().accept(world.companyId, [large])).toMatchObject([{ kind: 'refused' }])
   expect(() => anIntake().accept(world.companyId, [large, large])).toThrow('try again in a moment')
 })

@@ -28,7 +28,7 @@ export type IntakeContext = {
 /** Writes more in the transaction that accepts the messages. */
 export type Alongside = (tx: Transaction, answers: Acceptance[]) => Promise<void>
 
-/** More messages than this do not wait: further requests are refused and may come again. */
+/** The most messages that wait. Further requests are refused, and the client may retry them. */
 const MOST_WAITING = 50_000
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
 const RETRY_AFTER_SECONDS = 2

@@ -81,18 +81,18 @@ export async function acceptWithin(
   if (!read) throw new Error('The database returned no time')
   if (templatesVersion !== undefined && read.templatesVersion !== templatesVersion) throw new TemplatesChanged()
   const counting = await beginCounting(sql, companyId, limits, read.now)
-  const { accepted, refusals, sum } = judge(account, blacklisted, singles, rulesOf, counting)
+  const { accepted, refusals, sum } = acceptOrRefuse(account, blacklisted, singles, rulesOf, counting)
   const counted = await endCounting(sql, companyId, counting)
   noteBlocked(counted.blocked)
   const uuids = uuid7Batch(read.now, accepted.length)
-  await keep(sql, companyId, accepted, uuids, sum, counted.limits, { now, isCarried, isLaneBound })
+  await storeAccepted(sql, companyId, accepted, uuids, sum, counted.limits, { now, isCarried, isLaneBound })
 
   const uuidOf = new Map(accepted.map((single, i) => [single, uuids[i]!]))
   return singles.map(single => refusals.get(single) ?? { kind: 'accepted', uuid: uuidOf.get(single)! })
 }
 
 /** Splits messages, in their order, into accepted messages and refusals. Only accepted messages count for budget and limits. */
-function judge(
+function acceptOrRefuse(
   account: Account,
   blacklisted: Set<string>,
   singles: NewSingle[],
@@ -142,7 +142,7 @@ function refuseTooMany({ code }: NewSingle, rules: Rule[] | undefined, counting:
 
 const hasCode = (single: NewSingle): single is NewSingle & { code: NewCode } => single.code !== undefined
 
-async function keep(
+async function storeAccepted(
   sql: Transaction,
   companyId: number,
   singles: NewSingle[],
@@ -316,8 +316,8 @@ async function withLinks(
 type Said = Pick<NewSingle, 'text' | 'content'>
 
 /** Replaces the code in the text and in the content. */
-const withCode = (said: Said, drawn: string, kept: string): Said =>
-  kept === drawn ? said : JSON.parse(JSON.stringify(said).replaceAll(drawn, kept))
+const withCode = (said: Said, drawn: string, stored: string): Said =>
+  stored === drawn ? said : JSON.parse(JSON.stringify(said).replaceAll(drawn, stored))
 
 /** The timers of one message. The common lifetime needs no timer, because deadlines of lanes cover it. */
 function timersOf({ sendAt, completeBy, expiresAt, endsEarly }: NewSingle, uuid: string): Timer[] {
