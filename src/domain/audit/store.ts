@@ -1,11 +1,11 @@
 import type { Sql } from '../../db/sql.ts'
 import { messageSums, reachedRecipients } from '../messages/months.ts'
 
-/** Something that does not add up: what it is, what the messages and entries say, and what is written instead. */
+/** A stored sum that is wrong. `expected` is computed from the messages and entries, `found` is the stored value. */
 export type Difference = {
   companyId: number
   what: string
-  /** Which one of the company's: a dispatch, a month, a tariff. */
+  /** The dispatch, month or tariff of the sum. Null for a sum of the whole company. */
   of: string | null
   expected: string
   found: string
@@ -17,12 +17,13 @@ const ofCompany = (sql: Sql, table: string, companyId: Scope) =>
   companyId === undefined ? sql`true` : sql`${sql(table)}.company_id = ${companyId}`
 
 /**
- * Nobody detaches a month meanwhile. It is the first statement, so that what is seen is seen after the wait: else a
- * month that is being detached would be neither among the messages nor among the closed ones.
+ * Prevents the detaching of months during the check. This must be the first statement: the snapshot is then taken
+ * after the wait for the lock. An earlier snapshot could see a detached month neither in the messages nor in the closed
+ * months.
  */
 export const holdMonths = (sql: Sql) => sql`lock table messages in access share mode`
 
-/** One pass over the messages. What is left of it is a few rows per block of a dispatch, whatever their number. */
+/** Reads the messages once. The result has a few rows for each block of a dispatch, for any number of messages. */
 export async function sumMessages(sql: Sql, companyId: Scope) {
   await sql`
     create temporary table message_sums on commit drop as ${messageSums(sql, ofCompany(sql, 'm', companyId))}`
@@ -35,7 +36,7 @@ const nothing = (sql: Sql) => sql`select null::bigint, null::text, null::numeric
 
 type Relation = ReturnType<typeof nothing>
 
-/** Two relations side by side, each of (company_id, of, amount); an absent row counts as nothing. */
+/** Compares two relations of (company_id, of, amount). A missing row counts as 0. */
 const compare = (sql: Sql, what: string, expected: Relation, found: Relation): Promise<Difference[]> =>
   sql<Difference[]>`
     select company_id, ${what} as what, nullif(of, '') as of,
@@ -57,7 +58,7 @@ const balance: Check = (sql, companyId) =>
     sql`select company_id, '', balance from accounts a where ${ofCompany(sql, 'a', companyId)}`,
   )
 
-/** What the entries say was charged for the messages of a dispatch is what they cost. */
+/** The entries of a dispatch charge exactly the final prices of its messages. */
 const charged: Check = (sql, companyId) =>
   compare(
     sql,
@@ -95,7 +96,7 @@ const lines: Check = (sql, companyId) =>
       where ${ofCompany(sql, 'l', companyId)} group by company_id, kind, month`,
   )
 
-/** What statements add up by channel, operator and tariff are the entries of the month. */
+/** The amounts by channel, operator and tariff, from which statements are made, add up to the entries of the month. */
 const shares: Check = (sql, companyId) =>
   compare(
     sql,
@@ -133,8 +134,8 @@ const corrected: Check = (sql, companyId) =>
   )
 
 /**
- * Held by what is SENT, by what is CREATED in started dispatches (and by itself), by what is CREATED and in somebody's
- * hands in stopped ones, and for packages.
+ * These reserve money: SENT messages; CREATED messages of started dispatches; CREATED single messages; CREATED messages
+ * of stopped dispatches that a worker has leased; packages.
  */
 const reserved: Check = (sql, companyId) =>
   compare(
@@ -161,7 +162,7 @@ const reserved: Check = (sql, companyId) =>
 const createdPrice: Check = (sql, companyId) =>
   compare(
     sql,
-    'price of what is CREATED',
+    'price of CREATED messages',
     sql`
       select company_id, 'dispatch ' || dispatch_id, sum(price) from message_sums
       where status = 'CREATED' and dispatch_id is not null group by company_id, dispatch_id`,
@@ -191,7 +192,7 @@ const counters: Check = (sql, companyId) =>
       where ${ofCompany(sql, 'b', companyId)}`,
   )
 
-/** Final ones have a final price and no others do; it is nothing for a failed one and never above what was held. */
+/** Every final message, and no other, has a final price. It is 0 for a failed message and never above the reserved price. */
 const finalPrices: Check = sql =>
   compare(
     sql,
@@ -226,7 +227,7 @@ const packageHolds: Check = (sql, companyId) =>
       group by h.company_id, h.dispatch_id`,
   )
 
-/** Counted over all months: a message does not say in which one it was settled. */
+/** Counted over all months: a message does not record the month in which it was settled. */
 const deliveredOfTariffs: Check = (sql, companyId) =>
   compare(
     sql,
@@ -252,7 +253,7 @@ const recipientsOfTariffs: Check = (sql, companyId) =>
       from tariff_usage u where ${ofCompany(sql, 'u', companyId)}`,
   )
 
-/** Who was delivered something under a tariff by unique recipients is noted as reached, and nobody else. */
+/** Under a tariff by unique recipients, exactly the recipients of delivered messages are noted as reached. */
 const recipientsOfMessages: Check = (sql, companyId) =>
   compare(
     sql,
@@ -268,7 +269,7 @@ const recipientsOfMessages: Check = (sql, companyId) =>
       group by company_id, tariff_id`,
   )
 
-/** The packages of every step that the recipients of a month have reached, each once. */
+/** A package is charged once for every step that the number of recipients of a month reached. */
 const packages: Check = (sql, companyId) =>
   compare(
     sql,

@@ -27,7 +27,9 @@ beforeAll(async () => {
 
 type Books = World & { done: number; started: number; stopped: number; scaled: number; mau: number }
 
-/** A company in the middle of things: money came in, a fee was paid, something is delivered, sent, waiting, held. */
+/**
+ * A company with a top-up, a correction, a fee, and messages that are delivered, failed, sent, leased and not yet sent.
+ */
 async function someBooks(): Promise<Books> {
   const world = await aWorld(db.sql)
   const steps = [
@@ -68,7 +70,7 @@ async function someBooks(): Promise<Books> {
   return { ...world, done, started, stopped, scaled: tariffs[0]!.tariffId, mau: tariffs[1]!.tariffId }
 }
 
-/** One of each of three operators: 7.50, at most 2.00 and 1.00 a message. */
+/** A number of each of three operators. A message to them costs 7.50, at most 2.00, and 1.00. */
 const numbersOf = (person: number) =>
   ['7916', '7903', '7926'].map(code => ({ destination: `${code}000${1000 + person}` }))
 
@@ -89,7 +91,7 @@ const tell = ({ companyId }: World, uuids: string[], status: 'DELIVERED' | 'FAIL
 const differencesOf = async ({ companyId }: World) =>
   (await verifyLedger(db.sql, { companyId })).map(({ companyId: _, ...difference }) => difference)
 
-test('books in order have no differences, one company or all of them', async () => {
+test('a correct ledger has no differences, for one company and for all', async () => {
   const books = await someBooks()
   await anApprovedSender(db.sql, books.companyId)
   expect(await verifyLedger(db.sql, { companyId: books.companyId })).toEqual([])
@@ -98,7 +100,7 @@ test('books in order have no differences, one company or all of them', async () 
 
 type Tampering = [string, (books: Books) => Promise<unknown>, (books: Books) => Omit<Difference, 'companyId'>[]]
 
-/** Lines and shares are sums of the entries: a wrong entry differs from both. */
+/** Ledger lines and shares are sums of the entries, so a wrong entry differs from both. */
 const offInLinesAndShares = (of: string, expected: string, found: string) =>
   ['lines of the ledger', 'charged by channel, operator and tariff'].map(what => ({ what, of, expected, found }))
 
@@ -117,7 +119,7 @@ const tamperings: Tampering[] = [
     () => [{ what: 'reserved', of: null, expected: '108.0000', found: '107.0000' }],
   ],
   [
-    'a month',
+    'the spent amount of a month',
     ({ companyId }) => db.sql`update account_months set spent = spent + 3 where company_id = ${companyId}`,
     () => [{ what: 'spent', of: 'month 2026-07', expected: '55.0000', found: '58.0000' }],
   ],
@@ -150,7 +152,7 @@ const tamperings: Tampering[] = [
     ],
   ],
   [
-    'an entry that is gone',
+    'a deleted entry',
     ({ companyId }) => db.sql`
       with gone as (delete from ledger_entries where company_id = ${companyId} and kind = 'MESSAGES' returning amount),
       month as (update account_months set spent = spent - (select sum(amount) from gone) where company_id = ${companyId})
@@ -161,11 +163,11 @@ const tamperings: Tampering[] = [
     ],
   ],
   [
-    'what a dispatch would reserve',
+    'the price that a dispatch would reserve',
     ({ companyId, started }) => db.sql`
       update dispatches set created_price = 0 where company_id = ${companyId} and dispatch_id = ${started}`,
     ({ started }) => [
-      { what: 'price of what is CREATED', of: `dispatch ${started}`, expected: '32.5000', found: '0.0000' },
+      { what: 'price of CREATED messages', of: `dispatch ${started}`, expected: '32.5000', found: '0.0000' },
     ],
   ],
   [
@@ -181,7 +183,7 @@ const tamperings: Tampering[] = [
     ({ started }) => [{ what: 'counter', of: `dispatch ${started}, block 0, sent parts`, expected: '4', found: '0' }],
   ],
   [
-    'what no operator had',
+    'the counter of messages that no operator received',
     ({ companyId, started }) => db.sql`
       update dispatch_blocks set unsent_messages = 1 where company_id = ${companyId} and dispatch_id = ${started}`,
     ({ started }) => [
@@ -189,7 +191,7 @@ const tamperings: Tampering[] = [
     ],
   ],
   [
-    'a status',
+    'the status of a dispatch',
     ({ companyId, started }) => db.sql`
       update dispatches set status = 'COMPLETED' where company_id = ${companyId} and dispatch_id = ${started}`,
     ({ started }) => [
@@ -204,12 +206,12 @@ const tamperings: Tampering[] = [
     ],
   ],
   [
-    'a lease that went away with what it holds',
+    'a deleted lease with reserved messages',
     ({ companyId }) => db.sql`delete from leases where company_id = ${companyId}`,
     () => [{ what: 'reserved', of: null, expected: '100.5000', found: '108.0000' }],
   ],
   [
-    'a hold for a package',
+    'a deleted reservation for a package',
     ({ companyId }) => db.sql`delete from package_holds where company_id = ${companyId}`,
     () => [{ what: 'reserved', of: null, expected: '58.0000', found: '108.0000' }],
   ],
@@ -254,7 +256,7 @@ const tamperings: Tampering[] = [
     () => [{ what: 'lines of the ledger', of: 'TOPUP, month 2026-07', expected: '1000.0000', found: '1001.0000' }],
   ],
   [
-    'a share of what was charged',
+    'a share of the charges',
     ({ companyId }) => db.sql`
       update charge_days set amount = amount + 1 where company_id = ${companyId} and kind = 'SENDER_FEE'`,
     () => [
@@ -267,24 +269,24 @@ const tamperings: Tampering[] = [
     ],
   ],
   [
-    'what came in',
+    'the top-ups of a month',
     ({ companyId }) => db.sql`update account_months set topped_up = 0 where company_id = ${companyId}`,
     () => [{ what: 'topped up', of: 'month 2026-07', expected: '1000.0000', found: '0.0000' }],
   ],
   [
-    'what was corrected',
+    'the corrections of a month',
     ({ companyId }) => db.sql`update account_months set corrected = 1 where company_id = ${companyId}`,
     () => [{ what: 'corrected', of: 'month 2026-07', expected: '-100.0000', found: '1.0000' }],
   ],
 ]
 
-test.each(tamperings)('%s that was changed by hand is found', async (_, tamper, differences) => {
+test.each(tamperings)('verification finds a manual change: %s', async (_, tamper, differences) => {
   const books = await someBooks()
   await tamper(books)
   expect(await differencesOf(books)).toEqual(differences(books))
 })
 
-test('a fee that was charged twice is found', async () => {
+test('verification finds a fee that was charged twice', async () => {
   const books = await someBooks()
   const { companyId } = books
   await db.sql.begin(async sql => {

@@ -4,9 +4,9 @@ import * as store from './store.ts'
 export type Difference = store.Difference
 
 /**
- * Recomputes every sum that is kept, from the messages (of detached months, what they were closed into) and the
- * entries, and tells what differs. Everything is seen as it was at one moment, so it may run beside a working service.
- * The messages are read once, into sums per block of a dispatch; nothing is brought here but the differences.
+ * Computes every stored sum again, from the messages (for detached months: from their closing sums) and the entries,
+ * and returns the differences. All statements read one snapshot, so the check may run while the service works. The
+ * database reads the messages once and sums them by block of a dispatch; only the differences leave the database.
  */
 export async function verifyLedger(pool: Pool, { companyId }: { companyId?: number } = {}): Promise<Difference[]> {
   return pool.begin('isolation level repeatable read', async sql => {

@@ -8,39 +8,40 @@ import * as store from './store.ts'
 
 export type { SeenInbound } from './store.ts'
 
-/** What a person looks for among the messages that people wrote to a company. */
+/** A search in the inbound messages of a company. */
 export type InboundSearch = {
-  /** Number or its beginning, id, or words of the text. */
+  /** A number or its beginning, an id, or words of the text. */
   typed: string
   centerId?: number | undefined
-  /** When the message reached us. */
+  /** The period in which the service received the messages. */
   from?: Date | undefined
   to?: Date | undefined
-  /** The key that the page before ended with. */
+  /** The last key of the previous page. */
   before?: string | undefined
   limit: number
 }
 
 export type InboundPage = {
   items: store.SeenInbound[]
-  /** Where the next page goes on; null at the end. */
+  /** The key from which the next page continues. Null at the end. */
   older: string | null
-  /** `period`: no index finds it, so the messages of a period were read. */
+  /** `period`: no index supports the search, so it read all messages of a period. */
   by: 'index' | 'period'
   from: Date | null
   to: Date | null
-  /** The time for the search was over when it had come back to this moment; null when it came to the end. */
+  /** The search ran out of time when it reached messages of this moment. Null if the search was complete. */
   cutAt: Date | null
 }
 
 const DAY_MS = 24 * 3600_000
 const SEARCH_MS = 3000
-/** Messages that one statement reads at most, whatever it looks for. */
+/** The most messages that one statement reads. */
 const BLOCK = 5000
 
 /**
- * The newest first. The list itself, whole numbers, their beginnings and ids are read by an index, at any time; words, short
- * beginnings and centers are looked for among the messages of a period, by default the last day.
+ * Returns the newest messages first. An index finds the list without a search, numbers, beginnings of numbers and ids,
+ * for any period. A search for words, short beginnings or a center reads all messages of a period, by default the last
+ * day.
  */
 export async function searchInbound(
   pool: Pool,
@@ -67,7 +68,7 @@ export async function searchInbound(
   return { ...cut(found, search.limit, next), ...boundsOf(question), cutAt: null }
 }
 
-/** Everything that the search finds, a page at a time: the next is read when the reader has taken the last. */
+/** All messages that the search finds, page by page. The next page is read after the reader took the last. */
 export async function* everyInbound(
   sql: Sql,
   companyId: number,
@@ -83,15 +84,15 @@ export async function* everyInbound(
   } while (next !== undefined)
 }
 
-/** How many messages people wrote to a company that fit what was typed. `isLeast`: there are more. */
+/** The number of inbound messages of a company that the search finds. `isLeast`: there are more. */
 export type Incoming = { companyId: number; companyName: string; count: number; isLeast: boolean }
 
 const MOST_COUNTED = 100
 const COUNT_MS = 1000
 
 /**
- * Counts for people who search the messages of their companies. Words are looked for in one company alone, because only
- * numbers have an index. Undefined when counting takes too long.
+ * Counts the inbound messages of the companies of a person. A search for words counts only if there is one company,
+ * because only numbers have an index. Undefined if counting takes too long.
  */
 export async function countIncoming(
   pool: Pool,
@@ -111,7 +112,7 @@ export async function countIncoming(
   }))
 }
 
-/** In place of the one company that takes its turn among others. */
+/** Replaces the company id, by which searches take turns, for a search in several companies. */
 const SEVERAL = 0
 
 type Question = store.InboundQuestion & { by: InboundPage['by']; from: Date | null; to: Date | null }
@@ -151,7 +152,7 @@ function contentOf(box: Box): Partial<store.InboundQuestion> {
   }
 }
 
-/** A page of what fits; `next` where there may be more. What no index finds is looked for in one block of messages. */
+/** A page of found messages. `next` is set if there may be more. Without an index it searches one block of messages. */
 async function readPage(sql: Sql, question: Question, before: string | undefined, limit: number) {
   const greatest = before ?? question.greatest
   if (question.by === 'index') {
@@ -163,7 +164,7 @@ async function readPage(sql: Sql, question: Question, before: string | undefined
   return { items: await store.selectSeen(sql, block, limit), next: floor?.uuid }
 }
 
-/** One more than the page was asked for, or a block that is not the last: there may be another page. */
+/** There may be another page if one message too many was found, or if the block was not the last. */
 function cut(found: store.SeenInbound[], limit: number, next: string | undefined) {
   const items = found.slice(0, limit)
   return { items, older: found.length > limit ? items.at(-1)!.uuid : (next ?? null) }
@@ -173,7 +174,7 @@ const boundsOf = ({ by, from, to }: Question) => ({ by, from, to })
 
 const QUERY_CANCELED = '57014'
 
-/** Undefined when the time was over first. Takes its turn among the searches of messages. */
+/** Takes turns with the other searches of messages. Undefined after a timeout. */
 async function within<T>(pool: Pool, { by, companyId }: Question, timeoutMs: number, work: (sql: Sql) => Promise<T>) {
   try {
     return (await searchLimitersOf(pool)[by === 'index' ? 'narrow' : 'wide'].run(companyId, () =>

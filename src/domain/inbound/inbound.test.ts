@@ -25,7 +25,7 @@ beforeAll(async () => {
   partner = await aPartner(db.sql)
 })
 
-/** Every test has a name of its own, so that nobody else can be meant by it. */
+/** Every test has its own sender name, so that only the company of the test matches. */
 beforeEach(async () => {
   await db.sql`delete from gateways`
   gatewayId = (await aGateway(db.sql, { channelType: 'WHATSAPP' })).gatewayId
@@ -60,8 +60,8 @@ const aRule = (given: { senderNames?: string[]; center?: string; callbackUrl?: s
     ...given,
   })
 
-describe('what a subscriber writes', () => {
-  test('is kept for the company whose name it was written to', async () => {
+describe('an inbound message', () => {
+  test('is stored for the company that has the sender name', async () => {
     const [before] = await db.sql<{ now: Date }[]>`select clock_timestamp() as now`
     const outcome = await write({ providerId: 'wamid.1' })
     const [row, ...others] = await rows()
@@ -83,14 +83,14 @@ describe('what a subscriber writes', () => {
     expect(await urls()).toEqual([])
   })
 
-  test('may come from a number in whatever form', async () => {
+  test('may come from a number in any form', async () => {
     await write({ from: '+7 (916) 000-00-61' })
     expect(await rows()).toMatchObject([{ destination: anna }])
     expect(await write({ from: 'Anna' })).toEqual({ kind: 'unknown subscriber' })
     expect(await rows()).toHaveLength(1)
   })
 
-  test('is kept without what the database cannot keep', async () => {
+  test('is stored without characters that the database cannot store', async () => {
     await aRule()
     expect(await write({ text: 'a\0b\ud83dc', providerId: 'p\0' })).toMatchObject({ kind: 'kept' })
     expect(await rows()).toMatchObject([{ text: 'ab\ufffdc', providerId: 'p' }])
@@ -98,7 +98,7 @@ describe('what a subscriber writes', () => {
     expect(await urls()).toHaveLength(2)
   })
 
-  test('told again by the same gateway is kept once and told once', async () => {
+  test('that the same gateway repeats is stored once and causes one callback', async () => {
     await aRule()
     expect(await write({ providerId: 'wamid.1' })).toMatchObject({ kind: 'kept' })
     expect(await write({ providerId: 'wamid.1' })).toEqual({ kind: 'repeated', companyId })
@@ -106,7 +106,7 @@ describe('what a subscriber writes', () => {
     expect(await urls()).toHaveLength(1)
   })
 
-  test('told eight times at once as well', async () => {
+  test('that arrives eight times at once is stored once and causes one callback', async () => {
     await aRule()
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => write({ providerId: 'wamid.1' })))
     expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['kept', ...Array(7).fill('repeated')])
@@ -114,7 +114,7 @@ describe('what a subscriber writes', () => {
     expect(await urls()).toHaveLength(1)
   })
 
-  test('is a message of its own each time when the gateway has no ids, or another gateway has the same', async () => {
+  test('is stored each time if the gateway gives no ids, or if another gateway gives the same id', async () => {
     const other = await aGateway(db.sql, { name: 'other', channelType: 'WHATSAPP' })
     await write()
     await write()
@@ -124,7 +124,7 @@ describe('what a subscriber writes', () => {
     expect(await rows()).toHaveLength(4)
   })
 
-  test('leaves nothing behind when the transaction that brings it fails', async () => {
+  test('leaves nothing behind if its transaction fails', async () => {
     await aRule()
     const message = { from: anna, to: name, text: 'STOP', receivedAt }
     const failing = db.sql.begin(async sql => {
@@ -136,13 +136,13 @@ describe('what a subscriber writes', () => {
   })
 })
 
-describe('is heard by nobody', () => {
-  test('what is written to a name that nobody has', async () => {
-    expect(await write({ to: 'Nobody' })).toEqual({ kind: 'ignored' })
+describe('an inbound message is ignored', () => {
+  test('if no company has the name', async () => {
+    expect(await write({ to: 'Unknown' })).toEqual({ kind: 'ignored' })
     expect(await rows()).toEqual([])
   })
 
-  test('what is written to a company that is switched off, until it is switched on', async () => {
+  test('while inbound messages of the company are switched off, and only then', async () => {
     await aRule()
     await setSwitches(db.sql, companyId, { inbound: false })
     expect(await write()).toEqual({ kind: 'ignored' })
@@ -151,13 +151,13 @@ describe('is heard by nobody', () => {
     expect(await write()).toMatchObject({ kind: 'kept', companyId })
   })
 
-  test('what is written to a name that is still under review', async () => {
+  test('if the name is still under review', async () => {
     const other = `Later ${name}`
     await aSender(db.sql, companyId, { channelType: 'WHATSAPP', senderName: other })
     expect(await write({ to: other })).toEqual({ kind: 'ignored' })
   })
 
-  test.each<ClientChannel>(['SMS', 'VIBER', 'TELEGRAM'])('what comes in by %s, rules or not', async channelType => {
+  test.each<ClientChannel>(['SMS', 'VIBER', 'TELEGRAM'])('if it comes by %s, also with a rule', async channelType => {
     await aRule()
     await anApprovedSender(db.sql, companyId, { channelType, senderName: name })
     gatewayId = (await aGateway(db.sql, { name: 'other', channelType })).gatewayId
@@ -165,14 +165,14 @@ describe('is heard by nobody', () => {
     expect([await rows(), await urls()]).toEqual([[], []])
   })
 
-  test('what comes in through a gateway that is gone', async () => {
+  test('if its gateway was deleted', async () => {
     await db.sql`delete from gateways`
     expect(await write()).toEqual({ kind: 'ignored' })
   })
 })
 
 describe('a stop word', () => {
-  test('that is told again changes nothing, also when the number was taken off the blacklist since', async () => {
+  test('that the gateway repeats changes nothing, also if the number was removed from the blacklist meanwhile', async () => {
     for (const inbound of [true, false]) {
       await setSwitches(db.sql, companyId, { inbound })
       const stop = { text: 'STOP', providerId: `wamid.stop-${inbound}` }
@@ -186,7 +186,7 @@ describe('a stop word', () => {
     expect(await db.sql`select from inbound_stops`).toHaveLength(0)
   })
 
-  test('written to a name of the gateway is for the owners of that name, and for nobody else who uploaded', async () => {
+  test('to a name of the gateway is for the owners of the name only, not for other companies that uploaded the subscriber', async () => {
     const [listed, stranger] = [await aCompany(db.sql, partner), await aCompany(db.sql, partner)]
     const bot = { name: 'bot', channelType: 'TELEGRAM', connector: 'telegram', settings: { botName: name } } as const
     await db.sql`
@@ -201,7 +201,7 @@ describe('a stop word', () => {
 
   const isBlacklisted = async (company = companyId) => (await blacklistedAmong(db.sql, company, [anna])).has(anna)
 
-  test('puts the number on the blacklist, and is kept and told like any other text', async () => {
+  test('puts the number on the blacklist, is stored and causes a callback like any other text', async () => {
     await aRule()
     const outcome = await write({ text: ' стоп\n', providerId: 'wamid.1' })
     const [row] = await rows()
@@ -214,26 +214,26 @@ describe('a stop word', () => {
     expect([await rows(), await urls()]).toMatchObject([[row], { length: 1 }])
   })
 
-  test('within a longer text is none', async () => {
+  test('within a longer text has no effect', async () => {
     expect(await write({ text: 'Do not stop' })).toMatchObject({ kind: 'kept' })
     expect(await isBlacklisted()).toBe(false)
   })
 
-  test('is whatever the service was told', async () => {
+  test('is one of the configured words', async () => {
     expect(await write({ text: 'stop' }, ['BASTA'])).toMatchObject({ kind: 'kept' })
     expect(await isBlacklisted()).toBe(false)
     expect(await write({ text: 'Basta' }, ['BASTA'])).toMatchObject({ kind: 'stopped' })
     expect(await isBlacklisted()).toBe(true)
   })
 
-  test('is heard by a company that is switched off, and not kept', async () => {
+  test('has its effect if inbound messages of the company are switched off, but is not stored', async () => {
     await setSwitches(db.sql, companyId, { inbound: false })
     expect(await write({ text: 'STOP' })).toEqual({ kind: 'stopped', companyIds: [companyId] })
     expect(await isBlacklisted()).toBe(true)
     expect(await rows()).toEqual([])
   })
 
-  test('is heard in every channel', async () => {
+  test('has its effect in every channel', async () => {
     await anApprovedSender(db.sql, companyId, { channelType: 'SMS', senderName: `S${names}` })
     gatewayId = (await aGateway(db.sql, { name: 'sms' })).gatewayId
     expect(await write({ to: `S${names}`, text: 'STOP' })).toEqual({ kind: 'stopped', companyIds: [companyId] })
@@ -241,7 +241,7 @@ describe('a stop word', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('concerns every company of the name, and is kept for the one that was written to', async () => {
+  test('blacklists the number for every company with the name, and is stored only for the company of the message', async () => {
     const other = await aWrittenTo()
     const outcome = await write({ text: 'STOP' })
     expect(outcome.kind === 'stopped' && outcome.companyIds.toSorted()).toEqual([companyId, other].toSorted())
@@ -250,14 +250,14 @@ describe('a stop word', () => {
   })
 })
 
-describe('a name of several companies', () => {
+describe('a message to a name of several companies', () => {
   let other: number
 
   beforeEach(async () => {
     other = await aWrittenTo()
   })
 
-  /** Something was sent to a subscriber under the name, or under another one. */
+  /** Stores a message that was sent to a subscriber under a name. */
   async function sent(company: number, destination: string, minutesAgo: number, senderName = name) {
     const [sender] = await db.sql<{ id: number }[]>`
       select sender_id as id from senders where company_id = ${company} and sender_name = ${senderName}`
@@ -267,7 +267,7 @@ describe('a name of several companies', () => {
       values (${company}, ${uuid7(new Date())}, ${sender!.id}, 0, 'SENT', ${at}, 1, 0, ${destination}, 'Hello')`
   }
 
-  test('stands for the one that wrote to the subscriber last', async () => {
+  test('is for the company that wrote to the subscriber last', async () => {
     await sent(companyId, anna, 10)
     await sent(other, anna, 5)
     await sent(companyId, boris, 1)
@@ -277,19 +277,19 @@ describe('a name of several companies', () => {
     expect(await write()).toMatchObject({ kind: 'kept', companyId })
   })
 
-  test('stands for the first of them when none has written to the subscriber under it', async () => {
+  test('is for the oldest company if none has written to the subscriber under the name', async () => {
     await anApprovedSender(db.sql, other, { channelType: 'WHATSAPP', senderName: `Other ${name}` })
     await sent(other, anna, 5, `Other ${name}`)
     expect(await write()).toMatchObject({ kind: 'kept', companyId })
   })
 
-  test('stands for whoever may be written to, whoever wrote last', async () => {
+  test('is for a company that accepts inbound messages, even if another company wrote last', async () => {
     await sent(companyId, anna, 5)
     await setSwitches(db.sql, companyId, { inbound: false })
     expect(await write()).toMatchObject({ kind: 'kept', companyId: other })
   })
 
-  test('what is told again stays with whoever has it, whoever has written since', async () => {
+  test('stays with its company when the gateway repeats it, even if another company has written meanwhile', async () => {
     expect(await write({ providerId: 'wamid.1' })).toMatchObject({ kind: 'kept', companyId })
     await sent(other, anna, 1)
     expect(await write({ providerId: 'wamid.1' })).toEqual({ kind: 'repeated', companyId })
@@ -307,15 +307,19 @@ describe('rules', () => {
   const general = { center: 'General' }
   test.each([
     ['no rule', [], undefined],
-    ['one for all names', [general], 'General'],
-    ['one for this name', [named], 'Named'],
-    ['one for another name', [{ senderNames: ['OTHER'], center: 'Other' }], undefined],
-    ['one for several names', [{ senderNames: ['OTHER', 'NAME'], center: 'Both' }], 'Both'],
-    ['one for all names before one for this name', [general, named], 'Named'],
-    ['one for this name before one for all names', [named, general], 'Named'],
-    ['one for another name and one for all names', [{ senderNames: ['OTHER'], center: 'Other' }, general], 'General'],
-    ['two for all names', [general, { center: 'Second' }], 'General'],
-    ['two for this name', [named, { ...named, center: 'Second' }], 'Named'],
+    ['a rule for all names', [general], 'General'],
+    ['a rule for this name', [named], 'Named'],
+    ['a rule for another name', [{ senderNames: ['OTHER'], center: 'Other' }], undefined],
+    ['a rule for several names', [{ senderNames: ['OTHER', 'NAME'], center: 'Both' }], 'Both'],
+    ['a rule for all names, then a rule for this name', [general, named], 'Named'],
+    ['a rule for this name, then a rule for all names', [named, general], 'Named'],
+    [
+      'a rule for another name, then a rule for all names',
+      [{ senderNames: ['OTHER'], center: 'Other' }, general],
+      'General',
+    ],
+    ['two rules for all names', [general, { center: 'Second' }], 'General'],
+    ['two rules for this name', [named, { ...named, center: 'Second' }], 'Named'],
   ])('%s: %j', async (_, rules, expected) => {
     const other = `Other ${name}`
     await anApprovedSender(db.sql, companyId, { channelType: 'WHATSAPP', senderName: other })
@@ -328,7 +332,7 @@ describe('rules', () => {
     expect(await urls()).toEqual(expected ? [`https://client.example/${expected}`] : [])
   })
 
-  test('of another company say nothing', async () => {
+  test('of another company have no effect', async () => {
     const other = await aCompany(db.sql, partner)
     await aRule({ center: 'Elsewhere' }, other)
     await write()
@@ -336,7 +340,7 @@ describe('rules', () => {
     expect(await urls(other)).toEqual([])
   })
 
-  test('are listed, by company or all of them, and removed by their own company alone', async () => {
+  test('are listed, of one company or of all, and only their own company removes them', async () => {
     const other = await aWrittenTo()
     const mine = await aRule({ senderNames: [name, name], center: 'Shop' })
     const theirs = await aRule({}, other)
@@ -361,11 +365,11 @@ describe('rules', () => {
     expect(await urls()).toEqual([])
   })
 
-  test('cannot name what the company does not have, nor an address that cannot be told', async () => {
+  test('cannot have a sender name that the company does not have, a bad callback address or a bad center', async () => {
     await anApprovedSender(db.sql, companyId, { senderName: `S${names}` })
     const refused = (given: Parameters<typeof aRule>[0], message: string) =>
       expect(aRule(given)).rejects.toMatchObject({ kind: 'invalid', message })
-    await refused({ senderNames: [name, 'Nobody'] }, 'The company has no sender name "Nobody" for WHATSAPP')
+    await refused({ senderNames: [name, 'Unknown'] }, 'The company has no sender name "Unknown" for WHATSAPP')
     await refused({ senderNames: [`S${names}`] }, `The company has no sender name "S${names}" for WHATSAPP`)
     await refused({ callbackUrl: 'file:///x' }, 'callbackUrl: must be an http or https address')
     await refused(
@@ -382,7 +386,7 @@ describe('the default center', () => {
   const defaults = async () =>
     (await listCenters(db.sql, companyId)).filter(({ isDefault }) => isDefault).map(center => center.name)
 
-  test('can be another one: what fits no rule belongs there from then on', async () => {
+  test('can be changed: later messages without a matching rule get the new center', async () => {
     const first = await defaultCenter(db.sql, companyId)
     const shop = await centerCalled(db.sql, companyId, 'Shop')
     await write()
@@ -394,12 +398,12 @@ describe('the default center', () => {
   })
 })
 
-describe('who wrote lately', () => {
+describe('recent inbound messages', () => {
   const since = new Date(Date.now() - 24 * 3600_000)
   const heard = (senderName = name, company = companyId, destinations = [anna, boris]) =>
     heardWithin(db.sql, company, senderName, destinations, since)
 
-  test('is known, to the millisecond', async () => {
+  test('show which subscribers wrote since a time, to the millisecond', async () => {
     await write({ receivedAt: since })
     await write({ from: boris, receivedAt: new Date(since.getTime() - 1) })
     expect(await heard()).toEqual(new Set([anna]))
@@ -409,7 +413,7 @@ describe('who wrote lately', () => {
     expect(await heard(name, companyId, [])).toEqual(new Set())
   })
 
-  test('is known for the company and the name that was written to', async () => {
+  test('count for the company and the sender name of the message only', async () => {
     const second = `Second ${name}`
     await anApprovedSender(db.sql, companyId, { channelType: 'WHATSAPP', senderName: second })
     const other = await aWrittenTo()

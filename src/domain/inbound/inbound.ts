@@ -14,7 +14,10 @@ import { inboundItem } from './item.ts'
 import { type InboundChannel, inOrder, isInboundChannel, ruleFor, type Verdict, verdictOn } from './rule.ts'
 import * as store from './store.ts'
 
-/** A message from a subscriber. `from` is a number, or `chat:` and the address of a chat. Its number is looked up here. */
+/**
+ * A message from a subscriber. `from` is a number, or `chat:` and the address of a chat, whose number is then looked
+ * up.
+ */
 export type InboundMessage = { from: string; to: string; text: string; receivedAt: Date; providerId?: string }
 
 /**
@@ -56,13 +59,13 @@ export async function takeInbound(
   })
 }
 
-/** A webhook that is delivered again must not undo what staff did since: a number was taken off the blacklist. */
+/** A repeated webhook must not put a number back on the blacklist after staff removed it. */
 async function isFirstTime(sql: Transaction, gatewayId: number, { providerId }: InboundMessage): Promise<boolean> {
   if (!providerId) return true
   return (await store.insertStop(sql, gatewayId, providerId)).count > 0
 }
 
-/** Messengers repeat a webhook for some days; WhatsApp for seven. */
+/** Messengers repeat a webhook for some days; WhatsApp for seven days. */
 const STOPS_KEPT_MS = 30 * 24 * 3600_000
 
 export const forgetOldStops = (sql: Sql, now: Date) =>
@@ -73,7 +76,10 @@ async function stopAll(sql: Transaction, gatewayId: number, stop: Omit<Stop, 'is
   return addStop(sql, gatewayId, { ...stop, isOwned: gateway !== undefined && ownsName(gateway, stop.to) })
 }
 
-/** What the database cannot keep is left out: a provider that is refused for it would come again for ever. */
+/**
+ * Removes characters that the database cannot store. If we refused them, the provider would repeat the message for
+ * ever.
+ */
 function readable({ from, to, text, providerId, receivedAt }: InboundMessage): InboundMessage {
   const clean = (value: string) => value.replaceAll('\0', '').toWellFormed()
   return {
@@ -89,13 +95,13 @@ const CHAT = 'chat:'
 
 const chatOf = ({ from }: InboundMessage) => (from.startsWith(CHAT) ? from.slice(CHAT.length) : undefined)
 
-/** A webhook has a transaction for everything it tells; a connection brings a pool. */
+/** A webhook passes its transaction, which records all its messages. A connection passes a pool. */
 const within = (sql: Sql, work: (sql: Transaction) => Promise<InboundOutcome>): Promise<InboundOutcome> =>
   'begin' in sql ? sql.begin(work) : work(sql)
 
-// Keeping it --------------------------------------------------------------------------------------------------------
+// Storing a message -------------------------------------------------------------------------------------------------
 
-/** Nothing when there is no company to keep it for. */
+/** Stores a message for its company. Undefined if no company matches. */
 async function keep(
   sql: Transaction,
   gatewayId: number,
@@ -117,7 +123,7 @@ async function keep(
   return { kind: 'kept', companyId, messageUuid: kept.uuid }
 }
 
-/** Where what is written to a name belongs: the rule that it takes, if one fits, and the center. */
+/** The rule for messages to a name, if one matches, and the traffic center. */
 async function placeOf(sql: Sql, companyId: number, channelType: InboundChannel, senderName: string) {
   const rule = ruleFor(await store.selectRules(sql, companyId, channelType), senderName)
   return { rule, centerId: rule?.centerId ?? (await defaultCenter(sql, companyId)).centerId }
@@ -141,24 +147,27 @@ async function tell(
   await enqueueMessagingCallbacks(sql, companyId, [{ url, event }], now)
 }
 
-// Trying it -----------------------------------------------------------------------------------------------------------
+// Trying a message ----------------------------------------------------------------------------------------------------
 
-/** Why a message would not be kept: the channel keeps none, the company is switched off, or the name is not approved. */
+/**
+ * Why a message would not be stored: by its channel, the `inbound` switch of the company, or a name that is not
+ * approved.
+ */
 export type Hindrance = 'channel' | 'switch' | 'name'
 
 export type InboundTrial = {
   hindrance: Hindrance | null
-  /** Would put its writer on the blacklist, kept or not. */
+  /** The message would put its subscriber on the blacklist, stored or not. */
   isStop: boolean
-  /** Where it would belong; null in a channel that keeps nothing. */
+  /** The rule and center of the message. Null for a channel without inbound messages. */
   place: { ruleId: number | null; centerId: number; callbackUrl: string | null } | null
-  /** Every rule of the company, in the order in which they are tried. */
+  /** All rules of the company, in the order in which they are tried. */
   rules: { ruleId: number; verdict: Verdict }[]
 }
 
 type Trial = { channelType: ChannelType; senderName: string; text: string }
 
-/** What would become of a message to this company. Decided as for one that comes in; nothing is kept or told. */
+/** Shows how an inbound message to this company would be treated. Stores nothing and creates no callbacks. */
 export async function tryInbound(
   sql: Sql,
   { companyId, inbound }: Pick<Company, 'companyId' | 'inbound'>,
@@ -179,9 +188,12 @@ export async function tryInbound(
   }
 }
 
-// What it is good for afterwards --------------------------------------------------------------------------------------
+// Recent messages -----------------------------------------------------------------------------------------------------
 
-/** Which of these subscribers wrote to the company under this name since then: a messenger lets them be answered freely. */
+/**
+ * The subscribers that wrote to the company under this name since a time. A messenger allows free texts as answers to
+ * them.
+ */
 export async function heardWithin(
   sql: Sql,
   companyId: number,

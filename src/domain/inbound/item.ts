@@ -7,8 +7,8 @@ import type { Numbering } from '../numbering/numbering.ts'
 import type { KeptInbound } from './store.ts'
 
 /**
- * An inbound message as `GET /message` of the messaging API shows it, key by key: what only a message of ours can have
- * is null. A test holds the two together.
+ * An inbound message with the keys of `GET /message` of the messaging API. Keys that only outbound messages use are
+ * null. A test compares the two.
  */
 export function inboundItem(
   message: KeptInbound,
@@ -55,7 +55,7 @@ export function inboundItem(
   }
 }
 
-/** Of whoever has no numbering plan at hand, brand and region stay unset. */
+/** Without a numbering plan, brand and region are null. */
 function placeOf(destination: string, numbering: Pick<Numbering, 'lookup'> | undefined) {
   const code = countryOf(destination)
   const place = code === 'RU' ? numbering?.lookup(destination) : undefined

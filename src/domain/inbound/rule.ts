@@ -1,27 +1,27 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import { isHttpUrl } from '../../base/network/http-url.ts'
 
-/** Channels whose inbound messages are kept and told; what other channels bring in is heard for stop words alone. */
+/** Channels whose inbound messages are stored and cause callbacks. In other channels only stop words have an effect. */
 export const inboundChannels = ['WHATSAPP'] as const satisfies ChannelType[]
 export type InboundChannel = (typeof inboundChannels)[number]
 
 export const isInboundChannel = (channelType: ChannelType): channelType is InboundChannel =>
   (inboundChannels as readonly ChannelType[]).includes(channelType)
 
-/** Where a company's inbound messages belong, and who is told of them. */
+/** A rule gives inbound messages of a company a traffic center and the address for their callbacks. */
 export type InboundRule = {
   companyId: number
   ruleId: number
   channelType: InboundChannel
-  /** Of the names that are written to; none for all names of the channel. */
+  /** The rule is for messages to these names. Empty: to all names of the channel. */
   senderNames: string[]
   centerId: number
   callbackUrl: string | null
 }
 
 /**
- * The rule for what was written to a name: the oldest that names it, else the oldest for all names. `rules` are those of
- * the channel, by their age.
+ * The rule for messages to a name: the oldest rule with this name, else the oldest rule for all names. `rules` are the
+ * rules of the channel, the oldest first.
  */
 export const ruleFor = <Rule extends Pick<InboundRule, 'senderNames'>>(
   rules: Rule[],
@@ -30,13 +30,16 @@ export const ruleFor = <Rule extends Pick<InboundRule, 'senderNames'>>(
   rules.find(({ senderNames }) => senderNames.includes(senderName)) ??
   rules.find(({ senderNames }) => senderNames.length === 0)
 
-/** The rules in the order in which they are tried: those that name senders first, each kind by age. */
+/**
+ * The rules in the order in which they are tried: first rules with names, then rules for all names, each the oldest
+ * first.
+ */
 export const inOrder = <Rule extends Pick<InboundRule, 'senderNames'>>(rules: Rule[]): Rule[] => [
   ...rules.filter(({ senderNames }) => senderNames.length > 0),
   ...rules.filter(({ senderNames }) => senderNames.length === 0),
 ]
 
-/** What a rule has to do with a message: takes it, is of another channel or of other names, or comes after the one taken. */
+/** The rule is used for the message, is for another channel, is for other names, or comes after the used rule. */
 export type Verdict = 'taken' | 'channel' | 'names' | 'later'
 
 export function verdictOn(
@@ -50,11 +53,11 @@ export function verdictOn(
 }
 
 export const MOST_NAMES = 100
-/** Of one company: every inbound message reads those of its channel. */
+/** A limit for each company, because every inbound message reads all rules of its channel. */
 export const MOST_RULES = 200
 const MOST_URL_CHARS = 2048
 
-/** Why an address cannot be told anything; undefined when it can. The same addresses that a message may name. */
+/** The reason why an address is refused, or undefined. The callback address of a message has the same rules. */
 export function refusalOfUrl(url: string): string | undefined {
   if (!isHttpUrl(url)) return 'must be an http or https address'
   return url.length > MOST_URL_CHARS ? `must be at most ${MOST_URL_CHARS} characters` : undefined

@@ -11,18 +11,18 @@ export type { ListedRule } from './store.ts'
 
 export type NewRule = {
   channelType: InboundChannel
-  /** None for all names of the channel. */
+  /** Empty: all names of the channel. */
   senderNames: string[]
   callbackUrl: string
-  /** The name of a traffic center, made if it is new; else it is the one that is the default now. */
+  /** The name of a traffic center, which is created if it is new. Without a name: the current default center. */
   center?: string
 }
 
-/** It holds for what comes in from now on, at once. */
+/** Adds a rule, which is used from the next inbound message on. */
 export const addRule = (pool: Pool, companyId: number, rule: NewRule): Promise<ListedRule> =>
   pool.begin(sql => addRuleWithin(sql, companyId, rule))
 
-/** The same in a transaction that does more. */
+/** Adds a rule in a transaction of the caller. */
 export async function addRuleWithin(sql: Transaction, companyId: number, rule: NewRule): Promise<ListedRule> {
   await requireAnyCompany(sql, companyId)
   await refuseTooMany(sql, companyId)
@@ -55,7 +55,7 @@ export async function requireRuleForUpdate(sql: Transaction, companyId: number, 
   return rule
 }
 
-/** Keeps its age, and so its place in the order. What is not given stays. */
+/** Changes the given fields of a rule. The rule keeps its age, and so its place in the order. */
 export async function changeRule(
   sql: Transaction,
   rule: ListedRule,
@@ -77,7 +77,9 @@ export async function changeRule(
   return changed
 }
 
-/** A name that is misspelt would never be written to, and nobody would notice. It may still be under review. */
+/**
+ * Refuses names that the company does not have: a misspelt name would never match. A name may still be under review.
+ */
 async function refuseForeignNames(sql: Transaction, companyId: number, channelType: string, names: string[]) {
   if (names.length > MOST_NAMES) throw invalidField('senderNames', `at most ${MOST_NAMES}`)
   const known = (await sendersCalled(sql, companyId, names)).filter(sender => sender.channelType === channelType)

@@ -5,7 +5,9 @@ export const selectNow = (sql: Sql) => sql<{ now: Date }[]>`select clock_timesta
 
 export type Owner = { companyId: number; currency: string; channelType: InboundChannel; senderIds: number[] }
 
-/** Companies that may be meant by a name in the gateway's channel: it is approved for them, and they may be written to. */
+/**
+ * Companies that a message to a name may be for: the name is approved in the gateway's channel, and `inbound` is on.
+ */
 export function selectOwners(sql: Sql, gatewayId: number, senderName: string) {
   return sql<Owner[]>`
     select c.company_id, c.currency, g.channel_type, array_agg(s.sender_id) as sender_ids
@@ -17,8 +19,8 @@ export function selectOwners(sql: Sql, gatewayId: number, senderName: string) {
 }
 
 /**
- * Whose a message is that several companies may be meant by: whoever has it already, for it may be told twice; else
- * whoever sent something to this subscriber last under this name; else the company that was there first.
+ * Chooses among several companies with the same name. First comes the company that has the message already, because a
+ * gateway may repeat it; then the company that last sent to this subscriber under this name; then the oldest company.
  */
 export function selectOwner(sql: Sql, owners: Owner[], gatewayId: number, message: NewInbound) {
   const names = owners.flatMap(({ companyId, senderIds }) => senderIds.map(senderId => ({ companyId, senderId })))
@@ -52,12 +54,12 @@ export type KeptInbound = NewInbound & {
   uuid: string
   channelType: InboundChannel
   centerId: number
-  /** None where no rule fitted. */
+  /** Null if no rule matched. */
   ruleId: number | null
   isStop: boolean
 }
 
-/** Nothing when the gateway has told of it before. */
+/** Returns no row if the gateway has delivered the message before. */
 export function insertInbound(sql: Sql, gatewayId: number, m: KeptInbound) {
   return sql<{ uuid: string }[]>`
     insert into inbound_messages (company_id, message_uuid, gateway_id, provider_id, channel_type, sender_name, destination, text,
@@ -68,7 +70,7 @@ export function insertInbound(sql: Sql, gatewayId: number, m: KeptInbound) {
     returning message_uuid as uuid`
 }
 
-/** The key bounds what is read of a subscriber who writes much; the hour is for clocks that differ. */
+/** The condition on the key limits the rows of a subscriber who writes much. The hour allows for clocks that differ. */
 export function selectHeard(sql: Sql, companyId: number, senderName: string, destinations: string[], since: Date) {
   return sql<{ destination: string }[]>`
     select destination from unnest(${destinations}::text[]) q (destination)
@@ -79,7 +81,7 @@ export function selectHeard(sql: Sql, companyId: number, senderName: string, des
         and i.sender_name = ${senderName} and i.received_at >= ${since})`
 }
 
-/** Nothing when the gateway has told of it before. */
+/** Inserts no row if the gateway has delivered the stop word before. */
 export function insertStop(sql: Sql, gatewayId: number, providerId: string) {
   return sql`
     insert into inbound_stops (gateway_id, provider_id) values (${gatewayId}, ${providerId}) on conflict do nothing`
@@ -87,7 +89,7 @@ export function insertStop(sql: Sql, gatewayId: number, providerId: string) {
 
 export const deleteOldStops = (sql: Sql, before: Date) => sql`delete from inbound_stops where heard_at < ${before}`
 
-/** Whether a name may be written to: the company has it for the channel, and it is approved. */
+/** Returns a row if the company has this name for the channel and the name is approved. */
 export function selectIsApproved(sql: Sql, companyId: number, channelType: string, senderName: string) {
   return sql`
     select from senders
@@ -96,21 +98,21 @@ export function selectIsApproved(sql: Sql, companyId: number, channelType: strin
     limit 1`
 }
 
-// What people wrote ---------------------------------------------------------------------------------------------------
+// Searching messages --------------------------------------------------------------------------------------------------
 
 export type InboundQuestion = {
   companyId: number
-  /** Keys from one on, and before another. */
+  /** Keys from `least`, which is included, up to `greatest`, which is not. */
   least: string
   greatest: string
   uuid?: string | undefined
   number?: string | undefined
-  /** Numbers from one on and before another. */
+  /** Numbers from `from`, which is included, up to `before`, which is not. */
   beginning?: { from: string; before: string } | undefined
   centerId?: number | undefined
-  /** In the number, or as typed in the text. */
+  /** The number contains `digits`, or the text contains `typed`. */
   digits?: { digits: string; typed: string } | undefined
-  /** In the text, each of them. */
+  /** The text contains all of these words. */
   words?: string[] | undefined
 }
 
@@ -125,7 +127,7 @@ export type SeenInbound = {
   centerId: number
   centerName: string | null
   ruleId: number | null
-  /** The rule may have been removed since. */
+  /** False if the rule has been removed. */
   isRuleThere: boolean
 }
 
@@ -144,7 +146,7 @@ export function selectSeen(sql: Sql, question: InboundQuestion, limit: number) {
     order by m.message_uuid desc`
 }
 
-/** Messages from a number, or from numbers that begin so, by company: up to `most` of each, of the first few companies. */
+/** Counts the found messages of each company, at most `most`, and returns the first five companies that have any. */
 export function countByCompany(sql: Sql, companyIds: number[], question: Conditions, most: number) {
   return sql<{ companyId: number; companyName: string; count: number }[]>`
     select c.company_id, c.name as company_name, written.count
@@ -172,7 +174,7 @@ const conditionsOf = (sql: Sql, { uuid, number, beginning, centerId, digits, wor
 
 const like = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 
-/** The key that so many messages lie above, from the end of the question on; nothing when there are fewer. */
+/** The key of the oldest message in a block of `size` messages below `greatest`. No row if there are fewer messages. */
 export function selectFloor(sql: Sql, { companyId, least, greatest }: InboundQuestion, size: number) {
   return sql<{ uuid: string }[]>`
     select message_uuid as uuid from inbound_messages
@@ -180,7 +182,7 @@ export function selectFloor(sql: Sql, { companyId, least, greatest }: InboundQue
     order by message_uuid desc offset ${size - 1} limit 1`
 }
 
-/** These statements are planned for their own values. */
+/** Limits the time of a statement, and makes PostgreSQL plan each statement for its own values. */
 export const limitStatement = (sql: Sql, timeoutMs: number) => sql`
   select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
@@ -218,7 +220,7 @@ export function insertRule(sql: Sql, rule: Omit<InboundRule, 'ruleId'>) {
 export const countRules = (sql: Sql, companyId: number) =>
   sql<{ rules: number }[]>`select count(*) as rules from inbound_rules where company_id = ${companyId}`
 
-/** Nobody else changes it before the transaction ends. */
+/** Locks the rule until the transaction ends. */
 export function selectRuleForUpdate(sql: Sql, companyId: number, ruleId: number) {
   return sql<ListedRule[]>`
     select ${ruleColumns(sql)}, name as center_name

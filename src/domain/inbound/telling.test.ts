@@ -54,7 +54,7 @@ beforeEach(async () => {
 const aRule = (callbackUrl: string) =>
   addRule(db.sql, world.companyId, { channelType: 'WHATSAPP', senderNames: [name], callbackUrl, center: 'Shop' })
 
-/** A message as the messaging API shows it. */
+/** A message as the messaging API returns it. */
 async function shown(messageUuid: string): Promise<unknown> {
   const { key } = await aKey(db.sql, world.companyId)
   const answer = await app.inject({
@@ -69,7 +69,7 @@ const bodyOf = (messageUuid: string, statusTime: string, item: unknown) =>
   `[{"message_uuid":"${messageUuid}","callback_event":"inbound_sent","channel_type":"WHATSAPP",` +
   `"status":"inbound_sent","status_time":"${statusTime}","item":${JSON.stringify(item)}}]`
 
-test('the callback carries the message as GET /message shows it, byte for byte', async () => {
+test('the callback has the message exactly as GET /message returns it', async () => {
   const receiver = await aReceiver()
   await aRule(receiver.url)
   const { gatewayId } = await aGateway(db.sql, { channelType: 'WHATSAPP' })
@@ -124,7 +124,7 @@ test('the callback carries the message as GET /message shows it, byte for byte',
   expect(await shown(messageUuid)).toEqual(item)
 })
 
-test('so does that of what a messenger tells by webhook, whatever operator the number has', async () => {
+test('the callback for a message from a webhook has the message as GET /message returns it, for every operator', async () => {
   const receiver = await aReceiver()
   await aRule(receiver.url)
   const { secrets, check } = entryOf('whatsapp')
@@ -174,7 +174,7 @@ test('so does that of what a messenger tells by webhook, whatever operator the n
   for (const { message_uuid, item } of told()) expect(await shown(message_uuid)).toEqual(item)
 })
 
-test('what a simulated subscriber writes goes the whole way: kept, told once, and shown', async () => {
+test('a message from a simulated subscriber is stored, causes one callback, and GET /message returns it', async () => {
   const receiver = await aReceiver()
   await aRule(receiver.url)
   await aGateway(db.sql, { channelType: 'WHATSAPP' })
@@ -187,7 +187,7 @@ test('what a simulated subscriber writes goes the whole way: kept, told once, an
   expect(item).toMatchObject({ senderName: name, destination: '375290000061', content: 'When do you open?' })
   expect(body).toBe(bodyOf(messageUuid, statusTime, item))
   expect(await shown(messageUuid)).toEqual(item)
-  // The operator forgets it after it is safe with us; by then it may have been told already.
+  // The simulator deletes the message after the service stored it. The callback may be sent before that.
   await eventually(async () => expect(await db.sql`select from simulator_inbound`).toHaveLength(0))
   await eventually(async () => expect(await world.statuses()).toEqual(['DELIVERED']))
   expect(await db.sql`select from inbound_messages where company_id = ${world.companyId}`).toHaveLength(1)

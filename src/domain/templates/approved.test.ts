@@ -23,7 +23,7 @@ describe('the approved templates of a company', () => {
     forgetCache()
   })
 
-  /** A pool that counts what it is asked; a new one has a cache of its own. */
+  /** A pool that counts the reads of templates. Each new pool has its own cache. */
   let pool: Pool
   let asked = 0
   function forgetCache() {
@@ -56,7 +56,7 @@ describe('the approved templates of a company', () => {
   const idsAt = async (at: Date, of = companyId) =>
     (await approvedTemplates(pool, of, at)).templates.map(({ templateId }) => templateId)
 
-  test('come the most urgent first, with what matching needs', async () => {
+  test('come the most urgent first, with all data for matching', async () => {
     const sender = await anApprovedSender(db.sql, companyId)
     const promo = await anApproved({ trafficType: 'PROMO' })
     const service = await anApproved()
@@ -71,7 +71,7 @@ describe('the approved templates of a company', () => {
     expect(fitTemplate(first!, 'Код 7')).toMatchObject({ values: ['7'] })
   })
 
-  test('are those within their dates, and of nobody else', async () => {
+  test('are only templates of the company within their dates', async () => {
     const other = await aCompany(db.sql, await aPartner(db.sql))
     await anApproved({}, other)
     await anApproved({ validFrom: inMs(DAY_MS) })
@@ -81,7 +81,7 @@ describe('the approved templates of a company', () => {
     expect(await idsAt(inMs(5_000), other)).toHaveLength(1)
   })
 
-  test('have a new version with every approval, denial and change of what is approved, and only then', async () => {
+  test('get a new version only with an approval, a denial, a closing or a change of an approved template', async () => {
     const versionNow = async () => (await currentTemplates(db.sql, pool, companyId, now)).version
     const idsNow = async () =>
       (await currentTemplates(db.sql, pool, companyId, now)).templates.map(one => one.templateId)
@@ -97,7 +97,7 @@ describe('the approved templates of a company', () => {
 
     await changeTemplate(db.sql, draft, { validTo: inMs(DAY_MS) }, now)
     expect(await versionNow()).toBe(before + 2)
-    await advanceDueTemplates(db.sql, 'auto', inMs(DAY_MS)) // closes it
+    await advanceDueTemplates(db.sql, 'auto', inMs(DAY_MS)) // closes the template
     expect([await versionNow(), await idsNow()]).toEqual([before + 3, []])
 
     const other = await anApproved()
@@ -106,10 +106,10 @@ describe('the approved templates of a company', () => {
     expect([await versionNow(), await idsNow()]).toEqual([before + 5, []])
   })
 
-  test('are read within a transaction only where their version is not in memory', async () => {
+  test('are read within a transaction only if memory has another version', async () => {
     await anApproved()
     for (let i = 0; i < 3; i++) await db.sql.begin(tx => currentTemplates(tx, pool, companyId, now))
-    expect(asked).toBe(0) // the transaction asked, not the pool
+    expect(asked).toBe(0) // the transaction read them, not the pool
     const [first, second] = [
       await approvedTemplates(pool, companyId, now),
       await approvedTemplates(pool, companyId, now),
@@ -127,7 +127,7 @@ describe('the approved templates of a company', () => {
     expect(after!.compiled).toBe(before!.compiled)
   })
 
-  test('are asked for once a second, however many ask at once', async () => {
+  test('are read once a second, for any number of requests', async () => {
     const { templateId } = await anApproved()
     await Promise.all(Array.from({ length: 50 }, () => idsAt(now)))
     await denyTemplate(db.sql, templateId, undefined, now)
@@ -137,7 +137,7 @@ describe('the approved templates of a company', () => {
     expect(asked).toBe(2)
   })
 
-  test('are asked for again after a failure', async () => {
+  test('are read again after a failure', async () => {
     const { templateId } = await anApproved()
     await db.sql`alter table templates rename to templates_away`
     await expect(idsAt(now)).rejects.toThrow('templates')
@@ -145,7 +145,7 @@ describe('the approved templates of a company', () => {
     expect(await idsAt(now)).toEqual([templateId])
   })
 
-  test('of a thousand companies are kept, not of more', async () => {
+  test('of at most a thousand companies are in memory', async () => {
     for (let of = 1; of <= 1001; of++) await idsAt(now, 1_000_000 + of)
     expect(asked).toBe(1001)
     await idsAt(now, 1_001_001)

@@ -1,17 +1,18 @@
 import type { Pattern, Piece } from './pattern.ts'
 import { PlaceRules, placeKinds } from './places.ts'
 
-/** A literal's unit is its own token; the tokens of places lie behind all of them. */
+/** A UTF-16 unit of a literal is its own token. The tokens of places are greater than all units. */
 const FIRST_PLACE = 0x10000
 const PLACES_OF_A_KIND = 128
 
 /**
- * One automaton for many patterns: it tells which of them fit a text, in one pass over the text. The patterns are merged
- * into a tree, so those that begin alike are followed together. A node is what a pattern says up to some point.
+ * One automaton for many patterns. It finds all patterns that fit a text in one pass over the text. The patterns are
+ * merged into a prefix tree, so patterns with the same beginning are followed together. A node is a beginning of
+ * patterns.
  *
- * While a text is read, two lists are kept: the nodes that the text so far ends at, and the places that it has begun.
- * For a place the smallest count is enough, whichever ways lead to it: it leaves the most room. So each node is in each
- * list at most once, and a character costs at most as many steps as there are nodes; usual texts keep a handful.
+ * The automaton reads a text with two lists: the nodes that fit the text so far, and the places that have begun and may
+ * go on. For a place only the smallest count is kept, because it leaves the most room. So each node is in each list at
+ * most once, and a character costs at most as many steps as there are nodes. Usual texts need only a few.
  */
 export class Automaton {
   readonly #tree: Tree
@@ -25,19 +26,21 @@ export class Automaton {
     this.#inPlaces = new Marks(this.#tree.size)
   }
 
-  /** Nodes, which are never more than the patterns have characters and places. */
+  /**
+   * The number of nodes. Apart from the root, they are at most as many as the characters and places of all patterns.
+   */
   get size() {
     return this.#tree.size
   }
 
-  /** Begins a text, which is one from `plainText`. Several may be read in turns. */
+  /** Begins to read a text, which must come from `plainText`. Several texts may be read in turns. */
   read(text: string): Reading {
     const now = emptyLists()
     now.nodes[now.nodesLength++] = 0
     return { text, at: 0, steps: 0, now, spare: emptyLists() }
   }
 
-  /** Reads on for about so many steps. True once it is known what fits. */
+  /** Continues to read for about `steps` steps. Returns true if the result is known. */
   advance(reading: Reading, steps: number): boolean {
     const until = reading.steps + steps
     while (reading.at < reading.text.length) {
@@ -50,13 +53,13 @@ export class Automaton {
     return true
   }
 
-  /** The patterns that fit the text, by their places in the list, in no order. */
+  /** The indexes of the patterns that fit the text, in no order. */
   fitting({ text, at, now }: Reading): number[] {
     if (at < text.length) return []
     return now.nodes.slice(0, now.nodesLength).flatMap(node => this.#tree.patternsAt.get(node) ?? [])
   }
 
-  /** The most frequent case, without the lists: one pattern is left, and it says which character comes next. */
+  /** A fast path for the most frequent case: only one node is left, and its only child is a literal. */
   #followLiteral(reading: Reading): boolean {
     const { tokens, firstChild, childrenEnd } = this.#tree
     const { nodes, nodesLength } = reading.now
@@ -97,7 +100,7 @@ export class Automaton {
     if (child >= 0) this.#enterNode(child, next)
   }
 
-  /** A place that was begun anew at this character counts less than one that goes on, and is there already. */
+  /** If the place also begins at this character, it is in the list already, and with a smaller count. */
   #goOn(node: number, count: number, next: Lists) {
     const token = this.#tree.tokens[node]!
     const kind = kindOf(token)
@@ -119,16 +122,16 @@ export class Automaton {
 }
 
 /**
- * The nodes that the text so far ends at; the places that it has begun, and what each has counted. Lengths are kept
- * apart: an array that is emptied for every character would be allocated again for every character.
+ * The nodes that fit the text so far, and the places that have begun, with their counts. The lengths are separate
+ * fields: JavaScript would allocate an emptied array again for every character.
  */
 type Lists = { nodes: number[]; nodesLength: number; places: number[]; counts: number[]; placesLength: number }
 const emptyLists = (): Lists => ({ nodes: [], nodesLength: 0, places: [], counts: [], placesLength: 0 })
 
-/** How far a text has been read. */
+/** The state of reading one text. */
 export type Reading = { text: string; at: number; steps: number; now: Lists; spare: Lists }
 
-/** Which nodes are in a list, emptied at once. */
+/** A set of nodes that is cleared in one step. */
 class Marks {
   readonly #marks: Uint32Array
   #mark = 1
@@ -142,7 +145,7 @@ class Marks {
     if (this.#mark === 1) this.#marks.fill(0)
   }
 
-  /** False when it was there already. */
+  /** Returns false if the node was in the set already. */
   add(node: number): boolean {
     if (this.#marks[node] === this.#mark) return false
     this.#marks[node] = this.#mark
@@ -164,7 +167,7 @@ function tokensOf({ pieces }: Pattern): Uint32Array {
   return tokens
 }
 
-/** The first is for numbers, which count nothing; then come words and digits by how many there may be. */
+/** The first token is for numbers, which have no limit. Then come words and then digits, each by its limit. */
 function tokenOf(place: Exclude<Piece, { kind: 'literal' }>): number {
   if (place.kind === 'number') return FIRST_PLACE
   return FIRST_PLACE + place.most + (place.kind === 'digits' ? PLACES_OF_A_KIND : 0)
@@ -179,7 +182,7 @@ const mostOf = (token: number) =>
 
 // Tree ------------------------------------------------------------------------------------------------------------
 
-/** By node: the token that leads to it, and where its children lie, literals first and rising. */
+/** For each node: its token, and the range of its children, which are sorted by token, so literals come first. */
 type Tree = {
   size: number
   tokens: Uint32Array
@@ -189,10 +192,15 @@ type Tree = {
 }
 
 type Entry = { tokens: Uint32Array; pattern: number }
-/** Sorted patterns from one to before another that have so many tokens in common, and the node that stands for them. */
+/**
+ * The node of the sorted patterns from `from` up to `to`, which is not included. Their first `depth` tokens are equal.
+ */
 type Branch = { node: number; from: number; to: number; depth: number }
 
-/** Sorted, patterns that begin alike lie side by side: a node is a range of them, its children are parts of the range. */
+/**
+ * Sorted patterns with the same beginning are neighbours. A node is a range of them; its children are parts of the
+ * range.
+ */
 function mergedTree(patterns: Uint32Array[]): Tree {
   const sorted = patterns.map((tokens, pattern) => ({ tokens, pattern })).sort((a, b) => compare(a.tokens, b.tokens))
   const most = patterns.reduce((sum, tokens) => sum + tokens.length, 1)
@@ -211,7 +219,7 @@ function mergedTree(patterns: Uint32Array[]): Tree {
   return tree
 }
 
-/** What is left of one pattern is a chain of nodes. */
+/** Adds the remaining tokens of a single pattern as a chain of nodes. */
 function addRest(tree: Tree, { tokens, pattern }: Entry, { node, depth }: Branch) {
   tree.tokens.set(tokens.subarray(depth), tree.size)
   let last = node
@@ -225,7 +233,7 @@ function addRest(tree: Tree, { tokens, pattern }: Entry, { node, depth }: Branch
 
 function addChildren(tree: Tree, sorted: Entry[], { node, from, to, depth }: Branch): Branch[] {
   let at = from
-  while (at < to && sorted[at]!.tokens.length === depth) at++ // the shortest come first
+  while (at < to && sorted[at]!.tokens.length === depth) at++ // the shortest patterns come first
   if (at > from)
     tree.patternsAt.set(
       node,
@@ -250,7 +258,7 @@ function compare(a: Uint32Array, b: Uint32Array): number {
   return a.length - b.length
 }
 
-/** Binary search: where a value stands among rising ones, or -1. */
+/** Binary search: the index of a value in a sorted range, or -1. */
 function placeIn(rising: Uint32Array, first: number, end: number, value: number): number {
   let low = first
   let high = end - 1

@@ -4,7 +4,7 @@ import { CompanyBudget, Effort } from './effort.ts'
 describe('the effort of a request', () => {
   const allowance = { base: 1000, perCharacter: 10, most: 5000 }
 
-  test('is bounded by a fixed number of steps and so many for each character', () => {
+  test('is limited by a fixed number of steps plus a number for each character', () => {
     const effort = new Effort(allowance)
     effort.begin(100)
     effort.steps = 2000
@@ -13,7 +13,7 @@ describe('the effort of a request', () => {
     expect(() => effort.check()).toThrow(expect.objectContaining({ kind: 'invalid' }))
   })
 
-  test('is bounded in all, however long the texts are', () => {
+  test('has a limit that does not depend on the length of the texts', () => {
     const effort = new Effort(allowance)
     effort.begin(4999)
     effort.steps = 5000
@@ -26,7 +26,7 @@ describe('the effort of a request', () => {
 describe('the budget of a company', () => {
   const allowance = { base: 1e12, perCharacter: 0, most: 1e12 }
 
-  test('once overdrawn refuses every request until it is filled up again, and says when to come again', () => {
+  test('refuses every request after it is overdrawn, until it is filled up again, and says when to retry', () => {
     let nowMs = 0
     const budget = new CompanyBudget(() => nowMs)
     const heavy = new Effort(allowance, budget)
@@ -41,7 +41,7 @@ describe('the budget of a company', () => {
     new Effort(allowance, budget).check()
   })
 
-  test('is never saved up beyond ten seconds', () => {
+  test('never saves more than ten seconds', () => {
     let nowMs = 0
     const budget = new CompanyBudget(() => nowMs)
     nowMs = 3_600_000

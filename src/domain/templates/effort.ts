@@ -3,22 +3,22 @@ import { AppError, invalid } from '../../base/errors.ts'
 import type { Pool } from '../../db/sql.ts'
 
 /**
- * How many steps the matching of a request may take: a fixed number, so many for each character of its texts, and never
- * more than `most`. Usual templates take 2 to 5 steps for a character, and a step takes 10 to 30 ns.
+ * The limit of steps for the matching of a request: `base`, plus `perCharacter` for each character of its texts, but
+ * never more than `most`. Usual templates take 2 to 5 steps for a character, and a step takes 10 to 30 ns.
  */
 export type Allowance = { base: number; perCharacter: number; most: number }
 
 /** For texts that are matched with all templates of a company. */
 export const forAllTemplates: Allowance = { base: 5_000_000, perCharacter: 100, most: 100_000_000 }
-/** For the texts of a dispatch, which are matched with one template; the size of the request bounds them. */
+/** For the texts of a dispatch, which are matched with one template. The size of the request limits them. */
 export const forOneTemplate: Allowance = { base: 5_000_000, perCharacter: 50, most: Number.POSITIVE_INFINITY }
-/** For messages that were accepted before: they are sent, however long it takes. */
+/** For messages that are already accepted: they must be sent, so there is no limit. */
 export const forAccepted: Allowance = { ...forOneTemplate, base: Number.POSITIVE_INFINITY }
 
-/** After so many steps other requests have their turn: one to three milliseconds. */
+/** After this number of steps, about one to three milliseconds, other requests run. */
 const SLICE_STEPS = 100_000
 
-/** Counts the steps of matching for one request, lets other requests run in between, and ends what takes too long. */
+/** Counts the steps of matching for one request, lets other requests run, and refuses a request with too many steps. */
 export class Effort {
   steps = 0
   readonly #allowance: Allowance
@@ -33,13 +33,13 @@ export class Effort {
     company?.refuseOverdrawn()
   }
 
-  /** Says that a text of so many characters will be matched. Reading it counts as well. */
+  /** Announces a text with its number of characters. Reading the text costs one step for each character. */
   begin(characters: number) {
     this.#characters += characters
     this.steps += characters
   }
 
-  /** Throws when the request, or its company, has taken too many steps. */
+  /** Throws if the request or its company has taken too many steps. */
   check() {
     this.#company?.charge(this.steps - this.#charged)
     this.#charged = this.steps
@@ -48,12 +48,12 @@ export class Effort {
     this.#company?.refuseOverdrawn()
   }
 
-  /** How many steps are left until the next pause. */
+  /** The number of steps until the next pause. */
   get slice() {
     return Math.max(1, this.#pauseAt - this.steps)
   }
 
-  /** Lets other requests run, once enough was done. */
+  /** Lets other requests run if the slice of steps is used up. */
   async pause(): Promise<void> {
     if (this.steps < this.#pauseAt) return
     this.check()
@@ -72,8 +72,8 @@ const STEPS_A_SECOND = 20_000_000
 const MOST_SAVED = 200_000_000
 
 /**
- * What the requests of a company may take together in this process: about a third of a processor's time in the long run.
- * A request that has begun may overdraw it; the next ones are refused until it is filled up again.
+ * The limit of steps for all requests of a company in this process: about a third of a processor in the long run. A
+ * running request may overdraw the budget. Then requests are refused until the budget is filled up again.
  */
 export class CompanyBudget {
   readonly #clock: () => number
@@ -109,7 +109,7 @@ export class CompanyBudget {
 
 const MOST_COMPANIES = 1000
 
-/** By the pool of their database, so that two databases in one process do not mix. */
+/** The budgets for each pool, so that two databases in one process do not mix. */
 const budgets = new WeakMap<Pool, Map<number, CompanyBudget>>()
 
 export function budgetOf(pool: Pool, companyId: number): CompanyBudget {
@@ -117,7 +117,7 @@ export function budgetOf(pool: Pool, companyId: number): CompanyBudget {
   budgets.set(pool, ofPool)
   const budget = ofPool.get(companyId) ?? new CompanyBudget()
   ofPool.delete(companyId)
-  ofPool.set(companyId, budget) // the one used least recently is the first
+  ofPool.set(companyId, budget) // the first is the least recently used budget
   if (ofPool.size > MOST_COMPANIES) ofPool.delete(ofPool.keys().next().value!)
   return budget
 }

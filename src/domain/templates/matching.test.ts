@@ -21,7 +21,7 @@ describe('the template of a text', () => {
   const typeOf = async (templates: ApprovedTemplate[], text: string, senderName?: string) =>
     (await matchOf(templates, { channelType: 'SMS', senderName, text }))?.template.trafficType
 
-  test('is the one it fits, with what stands at the places if the messenger has it too', async () => {
+  test('is the template that fits, with the values of the places if the messenger has its own template', async () => {
     const given = { channelType: 'WHATSAPP', content: { name: 'order_ready', language: 'ru' } } as const
     const order = approved('Заказ %d для %w{1,3} готов', given)
     const templates = [approved('Код %d', given), order]
@@ -35,7 +35,7 @@ describe('the template of a text', () => {
     expect(await matchOf([plain], { channelType: 'SMS', text })).toEqual({ template: plain, values: [] })
   })
 
-  test('of a messenger goes out as its own template, filled with what stands at the places', () => {
+  test('is sent as the template of the messenger, filled with the values of the places', () => {
     const given = { channelType: 'WHATSAPP', content: { name: 'order_ready', language: 'en_US' } } as const
     const content = { contentType: 'text', text: 'Order 17 is ready', footer: { text: 'Shop' } } as const
     const said = (template: ApprovedTemplate) => saidByTemplate(content, fitTemplate(template, content.text)!)
@@ -46,11 +46,11 @@ describe('the template of a text', () => {
     expect(said(approved('Order %d is %w'))).toBeUndefined()
   })
 
-  test('is one of its channel', async () => {
+  test('belongs to the channel of the text', async () => {
     expect(await typeOf([approved('Код %d', { channelType: 'VIBER' })], 'Код 1')).toBeUndefined()
   })
 
-  test('is one of its sender name, or of none', async () => {
+  test('has the sender name of the text, or none', async () => {
     const bound = approved('Код %d', { senderName: 'ROMASHKA' })
     expect(await typeOf([bound], 'Код 1', 'ROMASHKA')).toBe('SERVICE')
     expect(await typeOf([bound], 'Код 1', 'romashka')).toBeUndefined()
@@ -58,7 +58,7 @@ describe('the template of a text', () => {
     expect(await typeOf([approved('Код %d')], 'Код 1', 'ROMASHKA')).toBe('SERVICE')
   })
 
-  test('is the first of several, and of those of its name the first', async () => {
+  test('is the first that fits among the templates with the sender name of the text or none', async () => {
     const templates = [
       approved('Код %w', { trafficType: 'AUTHORIZE', senderName: 'LANDYSH' }),
       approved('Код %w', { trafficType: 'TRANSACT' }),
@@ -85,7 +85,7 @@ describe('the template of a text', () => {
     expect(effort.steps).toBeLessThan(100)
   })
 
-  test('is found among 500 long ones that begin alike, in a few steps for each character', async () => {
+  test('is found among 500 long templates with the same beginning, in a few steps for each character', async () => {
     const beginning = 'Здравствуйте, %w! '.repeat(40)
     const alike = Array.from({ length: 500 }, (_, i) => approved(`${beginning}${i}`))
     const text = `${'Здравствуйте, Анна! '.repeat(40)}499`
@@ -94,8 +94,8 @@ describe('the template of a text', () => {
     expect(effort.steps).toBeLessThan(6 * text.length)
   })
 
-  describe('where templates are hostile', () => {
-    /** Each begins in its own way, so that none can be followed together with another. */
+  describe('with hostile templates', () => {
+    /** Each has a different beginning, so that the automaton cannot follow two of them together. */
     const hostile = Array.from({ length: 500 }, (_, i) =>
       approved(`%w{1,${1 + (i % 100)}}${'%wa'.repeat(1 + Math.floor(i / 100))}${'%w{1,2}a'.repeat(40)}!`),
     )
@@ -104,7 +104,7 @@ describe('the template of a text', () => {
       text: `${'a'.repeat(4090)}${i}`,
     }))
 
-    test('is refused after a bounded number of steps: a wrong type would be a wrong price', async () => {
+    test('is not searched beyond a limit of steps: the request is refused, because a wrong type would be a wrong price', async () => {
       const effort = new Effort(forAllTemplates)
       await expect(matchTexts(hostile, texts, effort)).rejects.toMatchObject({
         kind: 'invalid',
@@ -113,7 +113,7 @@ describe('the template of a text', () => {
       expect(effort.steps).toBeLessThan(6_000_000)
     })
 
-    test('is looked for in turns with the work of others', async () => {
+    test('is searched in slices, and other requests run in between', async () => {
       let turns = 0
       let isOver = false
       const others = () => {

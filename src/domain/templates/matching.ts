@@ -5,21 +5,22 @@ import type { Effort } from './effort.ts'
 import { fitPattern, type Pattern, plainText } from './pattern.ts'
 import type { Template } from './template.ts'
 
-/** An approved template, ready to be held against texts. */
+/** An approved template with its compiled pattern. */
 export type ApprovedTemplate = Pick<
   Template,
   'templateId' | 'channelType' | 'trafficType' | 'pattern' | 'senderName' | 'content' | 'validTo'
 > & { compiled: Pattern }
 
-/** `values`: what stands at the places, for a template that the messenger has too: they fill the messenger's. */
+/** `values`: the texts at the places. They fill the messenger's own template, if it has one. */
 export type Match = { template: ApprovedTemplate; values: string[] }
 
 export type MatchedText = { channelType: ChannelType; senderName?: string | null | undefined; text: string }
 
 /**
- * The template that each text matches; its type is what the text is about. Where several match, the first in the list
- * counts: the most urgent, then the oldest. A template bound to a sender name is for texts under that name alone; one
- * bound to none is for all. Other requests run in between; what takes too long is refused by the effort.
+ * Finds the template of each text, which gives the text its traffic type. If several templates match, the first in the
+ * list is used: the most urgent, then the oldest. A template with a sender name is only for texts under that name; a
+ * template without a name is for all texts. Other requests run in between. The effort throws if matching takes too
+ * long.
  */
 export async function matchTexts<T extends MatchedText>(
   templates: readonly ApprovedTemplate[],
@@ -27,7 +28,7 @@ export async function matchTexts<T extends MatchedText>(
   effort: Effort,
 ): Promise<Map<T, Match>> {
   const matches = new Map<T, Match>()
-  const known = new Map<string, ApprovedTemplate[]>() // many recipients often get one text
+  const known = new Map<string, ApprovedTemplate[]>() // many recipients often get the same text
   for (const one of texts) {
     const matcher = matcherOf(templates, one.channelType)
     if (!matcher) continue
@@ -42,7 +43,7 @@ export async function matchTexts<T extends MatchedText>(
   return matches
 }
 
-/** In the order of the list. */
+/** The templates that fit a text, in the order of the list. */
 async function templatesThatFit({ automaton, templates }: Matcher, text: string, effort: Effort) {
   effort.begin(text.length)
   const reading = automaton.read(plainText(text))
@@ -64,7 +65,7 @@ const matchWith = (template: ApprovedTemplate, text: string, effort: Effort): Ma
 
 type Matcher = { automaton: Automaton; templates: ApprovedTemplate[] }
 
-/** By the list that was read: it stays the same until a template changes. */
+/** The key is the list of templates: the list stays the same object until a template changes. */
 const matchers = new WeakMap<readonly ApprovedTemplate[], Map<ChannelType, Matcher>>()
 
 function matcherOf(templates: readonly ApprovedTemplate[], channelType: ChannelType): Matcher | undefined {
@@ -83,7 +84,9 @@ function matchersFor(templates: readonly ApprovedTemplate[]): Map<ChannelType, M
   )
 }
 
-/** By the first pattern: a change that leaves the patterns as they are, such as a new last day, makes no new automaton. */
+/**
+ * The key is the first pattern. So a change that keeps the patterns, such as a new last day, makes no new automaton.
+ */
 const automata = new WeakMap<Pattern, { patterns: Pattern[]; automaton: Automaton }>()
 
 function automatonOf(patterns: Pattern[]): Automaton {
@@ -95,7 +98,7 @@ function automatonOf(patterns: Pattern[]): Automaton {
   return automaton
 }
 
-/** Whether a text is still what the template says, and what then stands at its places. */
+/** The values at the places of the template if the text fits it. Undefined if it does not. */
 export function fitTemplate(
   template: ApprovedTemplate,
   text: string,
@@ -105,7 +108,9 @@ export function fitTemplate(
   return values && { template, values }
 }
 
-/** A free text goes out as the messenger's own template that says the same, filled. Undefined where there is none. */
+/**
+ * Replaces a free text by the messenger's own template with the same text, filled. Undefined if the messenger has none.
+ */
 export function saidByTemplate(content: TextContent, { template, values }: Match): TextContent | undefined {
   if (!template.content) return undefined
   const { name, language } = template.content

@@ -5,19 +5,20 @@ import type { ApprovedTemplate } from './matching.ts'
 import { compilePattern, fillPlaces, fitPattern, type Pattern, placesIn, plainText } from './pattern.ts'
 import type { Template } from './template.ts'
 
-/** A template that a content names, by its id here or by its name at Meta, filled with the content's parameters. */
+/** The template that a content names (by our id or by its name at Meta), filled with the content's parameters. */
 export type FilledTemplate = {
   template: ApprovedTemplate
   /** The text that the subscriber reads. */
   text: string
-  /** Whether every value is what its place stands for. If not, the text is not the one that was approved. */
+  /** Whether every value fits its place. If not, the text is not the approved text. */
   fits: boolean
 }
 
 /**
- * The approved template that a content names, or why it cannot be used. Undefined for a name at Meta that is not
- * registered here. An id must fit in full. A name that is registered must have the right number of parameters, because
- * Meta refuses any other number; Meta takes other values, so such a content goes out, but not as the approved text.
+ * The approved template that a content names, or the reason why it cannot be used. Undefined for a name at Meta that is
+ * not registered here. For an id all parameters must fit. For a registered name the number of parameters must be right,
+ * because Meta refuses any other number. Meta accepts other values, so such a content is sent, but not as the approved
+ * text.
  */
 export function fillNamed(
   templates: readonly ApprovedTemplate[],
@@ -44,10 +45,10 @@ function namedBy(
   return template && { template }
 }
 
-/** One template of Meta may be registered with several texts, but for matching each of many would take too long. */
+/** One template of Meta may be registered with several texts. More than these would take too long to match. */
 const MOST_TEXTS = 10
 
-/** The first that the values fit; else the first with as many places; else the first. */
+/** The first template that the values fit, else the first with the same number of places, else the first. */
 function bestOf(called: ApprovedTemplate[], values: readonly string[]): ApprovedTemplate | undefined {
   const withPlaces = called.filter(({ pattern }) => placesIn(pattern).length === values.length)
   return withPlaces.find(({ pattern }) => misfit(pattern, values) < 0) ?? withPlaces[0] ?? called[0]
@@ -79,7 +80,7 @@ const severalLanguages = (name: string, languages: Set<string>) =>
       [...languages].map(language => `"${name}:${language}"`).join(', '),
   )
 
-/** Why a message cannot go by the template with this id. `known`: as it is registered, if the company has it. */
+/** The reason why a message cannot use the template with this id. `known`: the template, if the company has it. */
 export function whyUnusable(
   templateId: number,
   known: (Pick<Template, 'channelType'> & Partial<Pick<Template, 'status'>>) | undefined,
@@ -100,7 +101,7 @@ export function whyUnusable(
   return wrongTemplate(`${template} is ${known.status}: ${advice}`)
 }
 
-/** Fills a template, whatever the values are; only their number and length must be right. */
+/** Fills a template with any values. Only their number and the length of the text must be right. */
 export function fillTemplate(template: ApprovedTemplate, values: readonly string[]): FilledTemplate | FieldMistake {
   const places = placesIn(template.pattern)
   if (places.length !== values.length) {
@@ -114,11 +115,11 @@ export function fillTemplate(template: ApprovedTemplate, values: readonly string
   return { template, text, fits: misfit(template.pattern, values) < 0 }
 }
 
-/** The first value that is not what its place stands for, or -1. White space around a value does not count. */
+/** The index of the first value that does not fit its place, or -1. White space around a value is ignored. */
 const misfit = (pattern: string, values: readonly string[]) =>
   placesIn(pattern).findIndex((place, i) => !fitPattern(patternOfPlace(place), plainText(values[i]!)))
 
-/** There are about two hundred different places. */
+/** A cache of at most about two hundred different places. */
 const placePatterns = new Map<string, Pattern>()
 
 function patternOfPlace(place: string): Pattern {
@@ -140,7 +141,7 @@ function inWords(place: string): string {
   return most ? `1 to ${most} digits` : 'a number'
 }
 
-/** The content with the template as the messenger knows it; the same content where it has no name there. */
+/** Adds the messenger's own template to the content. The content is unchanged if the messenger has none. */
 export function withMessengerTemplate(content: TemplateContent, { content: own }: ApprovedTemplate): TemplateContent {
   if (!own) return content
   const { parameters } = content

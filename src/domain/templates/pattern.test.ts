@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Automaton } from './automaton.ts'
 import { compilePattern, fitPattern, plainText, refuseBadPattern } from './pattern.ts'
 
-/** What stands at the places; the automaton must be of the same mind. */
+/** The values at the places. Also checks that the automaton has the same result. */
 function fit(pattern: string, text: string): string[] | undefined {
   const values = fitPattern(compilePattern(pattern), plainText(text))
   const automaton = new Automaton([compilePattern(pattern)])
@@ -60,24 +60,24 @@ describe('a pattern fits', () => {
   })
 })
 
-describe('refused as a pattern is', () => {
+describe('a pattern is refused', () => {
   test.each([
-    ['nothing', '', /must not be empty/],
-    ['nothing but white space', ' \n ', /must not be empty/],
-    ['a pattern that is too long', 'a'.repeat(2001), /at most 2000 characters/],
-    ['one with too many places', '%w '.repeat(51), /at most 50 places/],
-    ['bounds %w{2,3}', '%w{2,3}', /%w\{2,3\} must be %w\{1,n\} with n from 1 to 100/],
-    ['bounds %w{1,0}', '%w{1,0}', /n from 1 to 100/],
-    ['bounds %w{1,101}', '%w{1,101}', /n from 1 to 100/],
-    ['bounds %d{1,}', '%d{1,}', /%d\{1,\} must be %d\{1,n\}/],
-    ['bounds %d{name}', '%d{name}', /n from 1 to 100/],
-    ['bounds %d{}', '%d{}', /n from 1 to 100/],
+    ['if it is empty', '', /must not be empty/],
+    ['if it is only white space', ' \n ', /must not be empty/],
+    ['if it is too long', 'a'.repeat(2001), /at most 2000 characters/],
+    ['if it has too many places', '%w '.repeat(51), /at most 50 places/],
+    ['if it has the bounds %w{2,3}', '%w{2,3}', /%w\{2,3\} must be %w\{1,n\} with n from 1 to 100/],
+    ['if it has the bounds %w{1,0}', '%w{1,0}', /n from 1 to 100/],
+    ['if it has the bounds %w{1,101}', '%w{1,101}', /n from 1 to 100/],
+    ['if it has the bounds %d{1,}', '%d{1,}', /%d\{1,\} must be %d\{1,n\}/],
+    ['if it has the bounds %d{name}', '%d{name}', /n from 1 to 100/],
+    ['if it has the bounds %d{}', '%d{}', /n from 1 to 100/],
   ])('%s', (_, pattern, why) => {
     expect(() => compilePattern(pattern)).toThrow(why)
     expect(() => compilePattern(pattern)).toThrow(expect.objectContaining({ kind: 'invalid' }))
   })
 
-  test('one whose places stand for more than 200 words in all, but only as a new one', () => {
+  test('if it is new and its places stand for more than 200 words in all; a stored pattern is not', () => {
     refuseBadPattern('%w{1,100} %w{1,99} %w %d{1,100}')
     expect(() => refuseBadPattern('%w{1,100} %w{1,99} %w %w')).toThrow(
       expect.objectContaining({
@@ -88,7 +88,7 @@ describe('refused as a pattern is', () => {
     expect(fit('%w{1,100} %w{1,100} %w', 'a b c')).toEqual(['a', 'b', 'c'])
   })
 
-  test('at its bounds it is not', () => {
+  test('but not if it is exactly at the limits', () => {
     expect(fit('a'.repeat(2000), 'a'.repeat(2000))).toEqual([])
     expect(fit('%w '.repeat(50), 'x '.repeat(50))).toHaveLength(50)
     expect(fit('%w{1,100}', 'x '.repeat(100))).toHaveLength(1)
@@ -96,7 +96,7 @@ describe('refused as a pattern is', () => {
   })
 })
 
-describe('held against a regular expression, which is slow and independent', () => {
+describe('compared with a regular expression, which is slow and independent', () => {
   /** Few characters, so that pieces overlap and repeat. */
   const literals = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '1', '.', 'я', '🎉'), maxLength: 4 })
   const places = fc.constantFrom('%w', '%d', '%w{1,2}', '%w{1,3}', '%d{1,2}', '%d{1,3}')
@@ -113,8 +113,8 @@ describe('held against a regular expression, which is slow and independent', () 
   const squeeze = (text: string) => text.replaceAll(/ +/g, ' ')
   const expressionFor = (pieces: string[]) => new RegExp(`^${pieces.map(spell).join('')}$`, 'u')
 
-  /** What the automaton of all patterns says of each must be what each says alone. */
-  test('the same texts fit many patterns at once', () => {
+  /** The automaton of all patterns must find the same patterns as a check of each pattern alone. */
+  test('the automaton of many patterns finds the same patterns as each pattern alone', () => {
     let fitting = 0
     fc.assert(
       fc.property(
@@ -128,7 +128,7 @@ describe('held against a regular expression, which is slow and independent', () 
           const automaton = new Automaton(compiled)
           for (const text of said.map(plainText)) {
             const reading = automaton.read(text)
-            while (!automaton.advance(reading, 3)); // in turns, as other requests would have it
+            while (!automaton.advance(reading, 3)); // in small slices, as with other requests in between
             const found = automaton.fitting(reading).sort((a, b) => a - b)
             expect(found).toEqual(compiled.flatMap((pattern, i) => (fitPattern(pattern, text) ? [i] : [])))
             fitting += found.length
@@ -145,7 +145,7 @@ describe('held against a regular expression, which is slow and independent', () 
     fc.assert(
       fc.property(patterns, texts, (pieces, text) => {
         const pattern = pieces.join('')
-        // White space at the ends, and more than one, is told by the examples above.
+        // The examples above test white space at the ends and several spaces.
         fc.pre(pattern.trim() === pattern && pattern !== '' && !/ {2}/.test(pattern))
         const found = fit(pattern, text)
         expect(found !== undefined).toBe(expressionFor(pieces).test(squeeze(text).trim()))
@@ -156,8 +156,8 @@ describe('held against a regular expression, which is slow and independent', () 
     expect(fitting).toBeGreaterThan(50)
   })
 
-  /** Texts made from a pattern, so that they fit; what the places get is put back together. */
-  test('what stands at the places, put back, is the text', () => {
+  /** The texts are made from a pattern, so that they fit. The values then fill the pattern again. */
+  test('the pattern filled with the values of its places is the text', () => {
     const words = fc.string({ unit: fc.constantFrom('a', 'b', '1', '.', 'я', '🎉'), minLength: 1, maxLength: 3 })
     const numbers = fc.constantFrom('1', '12', '1.5', '2,11')
     const filled = fc.oneof(
@@ -195,16 +195,16 @@ describe('a hostile text of 10,000 characters', () => {
     ['a word that could be cut anywhere', `${'%wa'.repeat(50)}!`, 'a'.repeat(10_000), false],
     ['words that any place could take', `${'%w{1,100} a '.repeat(50)}!`, 'a '.repeat(5_000), false],
     ['digits that any place could take', `${'%d'.repeat(50)}x`, '1'.repeat(10_000), false],
-    ['a long literal that nearly stands everywhere', `%w${'a'.repeat(1_990)}b`, 'a'.repeat(10_000), false],
-    ['one that does fit', '%wa'.repeat(50), 'a'.repeat(10_000), true],
-  ])('%s is decided in at most two looks at a character for each piece', (_, pattern, text, fits) => {
+    ['a long literal that almost matches everywhere', `%w${'a'.repeat(1_990)}b`, 'a'.repeat(10_000), false],
+    ['a text that fits', '%wa'.repeat(50), 'a'.repeat(10_000), true],
+  ])('%s: a piece reads each character at most twice', (_, pattern, text, fits) => {
     const pieces = compilePattern(pattern).pieces.length
     const decided = stepsOf(pattern, text)
     expect(decided.steps).toBeLessThanOrEqual(2 * pieces * text.length)
     expect(decided.fits).toBe(fits)
   })
 
-  test('one that differs at once is decided at once', () => {
+  test('a text with a different beginning is refused after a few steps', () => {
     expect(stepsOf('Ваш код: %d', 'Ваши покупки '.repeat(770))).toEqual({ steps: 5, fits: false })
   })
 })

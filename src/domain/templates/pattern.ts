@@ -2,34 +2,34 @@ import { invalidField } from '../../base/errors.ts'
 import { mostOf, type Place, PlaceRules, placeKinds } from './places.ts'
 
 /**
- * The language of template patterns. A pattern is text in which some places stand for what changes from message to
- * message:
+ * The language of template patterns. A pattern is a text with places. A place stands for a part that differs from
+ * message to message:
  *
  *   %w        one word: characters other than white space
  *   %w{1,n}   one to n words, with white space between them
  *   %d        a number: digits, also with a point or comma between them (`1499.90`)
  *   %d{1,n}   one to n digits
  *
- * Everything else stands for itself, capitals and small letters told apart, a lone `%` too. A pattern fits a text as a
- * whole. White space of any kind and length counts as one space, and none at either end.
+ * Everything else stands for itself, also a single `%`. Capital and small letters differ. A pattern must fit the whole
+ * text. White space of any kind and length counts as one space, and is ignored at both ends.
  */
 export type Pattern = { readonly pieces: readonly Piece[] }
 
 export type Piece = Literal | Place
-/** `fallbacks` are made when they are first needed: most patterns are never filled. */
+/** `fallbacks` are computed at the first use, because `fitPattern` never runs for most patterns. */
 export type Literal = { kind: 'literal'; units: Uint16Array; fallbacks?: Uint16Array }
 
 export const MOST_PATTERN_CHARACTERS = 2000
 const MOST_PLACES = 50
 export const MOST_REPEATS = 100
-/** A pattern of many long places says little that can be reviewed, and takes long to match. */
+/** A pattern of many long places gives staff little text to review, and takes long to match. */
 export const MOST_WORDS = 200
 
-/** What stands for something else in a pattern, with the bounds behind it, right or wrong. */
+/** A place in a pattern, with its bounds, valid or not. */
 const PLACE = /%([wd])(\{[^{}]*\})?/g
 const BOUNDS = /^\{1,([1-9]\d{0,2})\}$/
 
-/** Refuses what cannot be a new pattern. One that was stored under wider bounds goes on to be matched. */
+/** Refuses a bad new pattern. Patterns that were stored under wider limits are still matched. */
 export function refuseBadPattern(pattern: string) {
   const places = compilePattern(pattern).pieces.filter(piece => piece.kind === 'words')
   const words = places.reduce((sum, { most }) => sum + most, 0)
@@ -65,7 +65,7 @@ function placeOf(letter: string, bounds: string | undefined): Place {
   return bounds === undefined ? { kind: 'number' } : { kind: 'digits', most }
 }
 
-/** The places of a pattern as they are written, in their order. */
+/** The places of a pattern as they are written, in order. */
 export const placesIn = (pattern: string): string[] => pattern.match(PLACE) ?? []
 
 /** The pattern with a value at each place. */
@@ -74,27 +74,27 @@ export function fillPlaces(pattern: string, values: readonly string[]): string {
   return pattern.replaceAll(PLACE, () => values[next++]!)
 }
 
-/** Units are compared as numbers: a string for each character would have to be made first. */
+/** Units are compared as numbers, because this needs no new string for each character. */
 function literal(text: string): Literal {
   const units = new Uint16Array(text.length)
   for (let at = 0; at < text.length; at++) units[at] = text.charCodeAt(at)
   return { kind: 'literal', units }
 }
 
-/** One spelling of what looks the same: accents joined to their letters, one space for any white space. */
+/** Makes texts that look the same equal: accents are joined to their letters, and any white space becomes one space. */
 export const plainText = (text: string) => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim()
 
-/** How much work was done, in looks at a character of the text. */
+/** The work done so far. A step reads one character of the text. */
 export type Effort = { steps: number }
 
 /**
- * What stands at the places of the pattern, in their order, when the text fits it; undefined when it does not. The text
- * is one from `plainText`, made once for all patterns that it is held against.
+ * The texts at the places of the pattern, in order, if the text fits it. Undefined if it does not. The text must come
+ * from `plainText`, which runs once for all patterns.
  *
- * Piece by piece, it finds all points of the text that the pieces so far can end at, each together with the latest
- * point that its last piece can begin at. No piece looks at a character more than twice, so a text takes at most twice
- * as many steps as it has characters for each piece, whatever it says; most texts differ at the first literal and
- * take a handful. A regular expression would try the combinations of places one after the other.
+ * The function goes through the pieces. For each piece it finds all positions where the piece can end, each with the
+ * latest position where the piece can begin. A piece reads a character at most twice, so the steps are at most twice
+ * the number of characters times the number of pieces, for any text. Most texts differ at the first literal and take a
+ * few steps. A regular expression would try the combinations of places one after the other.
  */
 export function fitPattern({ pieces }: Pattern, text: string, effort: Effort = { steps: 0 }): string[] | undefined {
   const ways: Ways[] = []
@@ -109,10 +109,10 @@ export function fitPattern({ pieces }: Pattern, text: string, effort: Effort = {
   return starts.at(-1) === text.length ? valuesOf(pieces, ways, text) : undefined
 }
 
-/** Where a piece can end, in rising order, and where it then begins. */
+/** The positions where a piece can end, in rising order, and the position where it then begins. */
 type Ways = { ends: number[]; begins: number[] }
 
-/** Walks back from the end of the text. */
+/** Follows the pieces back from the end of the text. */
 function valuesOf(pieces: readonly Piece[], ways: Ways[], text: string): string[] {
   const values: string[] = []
   let end = text.length
@@ -136,7 +136,10 @@ function placeIn(rising: number[], value: number): number {
   return low
 }
 
-/** Knuth, Morris and Pratt: finds where the literal stands, never going back in the text, and keeps what may begin there. */
+/**
+ * Finds the literal in the text by the Knuth-Morris-Pratt algorithm, and keeps only matches that begin at one of
+ * `starts`.
+ */
 function followLiteral(literal: Literal, text: string, starts: number[], effort: Effort): Ways {
   const { units } = literal
   literal.fallbacks ??= fallbacksOf(units)
@@ -168,7 +171,7 @@ function followLiteral(literal: Literal, text: string, starts: number[], effort:
   return ways
 }
 
-/** For each beginning of a literal, how long its longest proper beginning is that is also its end. */
+/** The Knuth-Morris-Pratt table: for each prefix, the length of its longest proper prefix that is also its suffix. */
 function fallbacksOf(units: Uint16Array): Uint16Array {
   const fallbacks = new Uint16Array(units.length)
   let matched = 0
@@ -181,8 +184,8 @@ function fallbacksOf(units: Uint16Array): Uint16Array {
 }
 
 /**
- * Walks from the first start on, always on behalf of the latest one: it leaves the most room, and whatever can be
- * reached from an earlier one can be reached from it.
+ * Reads the text from the first start on. The place always begins at the latest possible start, because that leaves the
+ * most room: it reaches every end that an earlier start reaches.
  */
 function fill(place: Place, text: string, starts: number[], effort: Effort): Ways {
   const ways: Ways = { ends: [], begins: [] }

@@ -1,4 +1,4 @@
-/** What a place of a pattern stands for. `most`: how many words, or digits. */
+/** A place of a pattern. `most`: the greatest number of words or digits. */
 export type Place = { kind: 'words'; most: number } | { kind: 'number' } | { kind: 'digits'; most: number }
 
 export const placeKinds = { number: 0, words: 1, digits: 2 } as const satisfies Record<Place['kind'], number>
@@ -6,10 +6,10 @@ const { number: NUMBER, words: WORDS, digits: DIGITS } = placeKinds
 const KINDS = 3
 
 /**
- * The rules of places for one character of a text, by the number of the kind, 1 for yes: whether a place can begin with
- * the character, go on over it, end behind it, and counts it. They are worked out for all kinds at once, and only when
- * they are asked for: at most characters of a usual text no place begins or goes on. White space is one space, as
- * `plainText` makes it.
+ * The rules of places for one character of a text. For each kind of place, 1 means yes: a place can begin with the
+ * character, go on over it, or end after it, and the character increases the count. The rules are computed for all
+ * kinds at once, and only on demand: in a usual text most characters are outside of places. White space is one space,
+ * as `plainText` makes it.
  */
 export class PlaceRules {
   readonly begins = new Uint8Array(KINDS)
@@ -60,7 +60,7 @@ const SPACE = 0x20
 
 function isDigit(unit: number): boolean {
   if (unit < 0x80) return unit >= 0x30 && unit <= 0x39
-  return unit > 0x600 && DIGIT.test(String.fromCharCode(unit)) // below it no script has digits of its own
+  return unit > 0x600 && DIGIT.test(String.fromCharCode(unit)) // no script below this code has its own digits
 }
 const DIGIT = /^\p{Nd}$/u
 

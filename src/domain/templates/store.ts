@@ -28,7 +28,7 @@ export function insertTemplateId(sql: Sql, companyId: number) {
     insert into template_ids (company_id) values (${companyId}) returning template_id`
 }
 
-/** Nothing is written, and no row comes back, when the company has that many already. */
+/** Inserts and returns no row if the company already has `most` templates. */
 export function insertTemplate(sql: Sql, companyId: number, templateId: number, template: NewTemplate, most: number) {
   return sql<{ templateId: number }[]>`
     insert into templates (
@@ -41,11 +41,11 @@ export function insertTemplate(sql: Sql, companyId: number, templateId: number, 
 
 const contentOf = (sql: Sql, content: Template['content']) => (content === null ? null : sql.json(content))
 
-/** Until the transaction ends, nobody else makes a template of this company. */
+/** Until the transaction ends, no other transaction creates a template of this company. */
 export const lockTemplatesOf = (sql: Sql, companyId: number) =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`templates of ${companyId}`}, 0))`
 
-/** The resolver: from a bare id to its company. */
+/** Finds the company of a template id. */
 export const selectCompanyOf = (sql: Sql, templateId: number) =>
   sql<{ companyId: number }[]>`select company_id from template_ids where template_id = ${templateId}`
 
@@ -165,8 +165,9 @@ export const selectVersion = (sql: Sql, companyId: number) =>
 export type ApprovedRow = { version: number } & (Template | { templateId: null })
 
 /**
- * What messages of a company may match, the most urgent first, and the version of it, in one statement. A template is
- * APPROVED only after its first moment has come, so `date_from` is not compared with the clock of another process.
+ * Reads the approved templates of a company, the most urgent first, and their version in one statement. A template
+ * becomes APPROVED only after `valid_from`, so this statement need not compare `valid_from` with the clock of this
+ * process.
  */
 export function selectApproved(sql: Sql, companyId: number) {
   return sql<ApprovedRow[]>`
@@ -177,7 +178,7 @@ export function selectApproved(sql: Sql, companyId: number) {
     order by array_position('{AUTHORIZE,TRANSACT,SERVICE,PROMO}', t.traffic_type), t.template_id`
 }
 
-/** A template that waits for staff. It waits since its last submission. */
+/** A template that waits for staff. `waitingSince`: the time of its last submission. */
 export type WaitingTemplate = Pick<Template, 'templateId' | 'companyId' | 'channelType' | 'pattern' | 'senderName'> & {
   companyName: string
   waitingSince: Date

@@ -4,7 +4,7 @@ import type { Brand } from '../numbering/brand.ts'
 import { beforeApproval, beforeDecision, ChangeableFields, untilTheEnd } from '../review/changeable-fields.ts'
 import type { ReviewStatus } from '../review/review.ts'
 
-/** A template registered with the messenger itself, which goes out in place of a free text that matches. */
+/** A template that is registered with the messenger. It is sent instead of a free text that matches. */
 export type MessengerTemplate = { name: string; language: string }
 
 export type Template = {
@@ -13,7 +13,9 @@ export type Template = {
   channelType: ClientChannel
   trafficType: TrafficType
   pattern: string
-  /** The sender name it is bound to; null serves every name of its channel. Brand and country are the name's. */
+  /**
+   * The sender name of the template. Null: it is for every name of its channel. Brand and country belong to the name.
+   */
   senderId: number | null
   senderName: string | null
   brand: Brand | null
@@ -27,7 +29,9 @@ export type Template = {
   createdAt: Date
 }
 
-/** A sender name as a client writes it, instead of its id. Brand and country choose among several registrations of it. */
+/**
+ * A sender name that a client gives instead of an id. Brand and country choose among several registrations of the name.
+ */
 export type GivenName = { senderName: string; brand?: Brand | undefined; countryCode?: string | undefined }
 
 export type NewTemplate = Pick<

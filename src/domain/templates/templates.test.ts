@@ -52,7 +52,7 @@ const aTemplate = (given: Partial<NewTemplate> = {}, of = companyId): Promise<Te
     ),
   )
 
-/** A template in the given state, as if it had come there by itself. */
+/** A template in the given status, without a review. */
 async function aTemplateIn(status: ReviewStatus, given: Partial<NewTemplate> = {}): Promise<Template> {
   const { validTo = null, ...rest } = given
   const { templateId } = await aTemplate(rest)
@@ -70,7 +70,7 @@ const tick = (moderation: 'auto' | 'manual', at = now) => advanceDueTemplates(db
 const others = (...states: readonly ReviewStatus[]) => reviewStatuses.filter(status => !states.includes(status))
 
 describe('a new template', () => {
-  test('is a draft, with the brand and country of the name it is bound to', async () => {
+  test('is a draft, with the brand and country of its sender name', async () => {
     expect(await aTemplate({ senderId: sender.senderId })).toEqual({
       templateId: expect.any(Number),
       companyId,
@@ -91,7 +91,7 @@ describe('a new template', () => {
     })
   })
 
-  test('may be bound to no name, and of WhatsApp name the template of the messenger', async () => {
+  test('may have no sender name, and for WhatsApp may name the template of the messenger', async () => {
     const content = { name: 'login_code', language: 'ru' }
     expect(await aTemplate({ channelType: 'WHATSAPP', content })).toMatchObject({
       senderId: null,
@@ -111,16 +111,28 @@ describe('a new template', () => {
       'validTo: must not be before validFrom',
     ],
     ['a last day in the past', { validTo: inDays(-1) }, 'validTo: must not be in the past'],
-    ['content that SMS has not', { content: { name: 'x', language: 'ru' } }, 'content: only templates of WHATSAPP'],
-    ['a bad name', { channelType: 'WHATSAPP', content: { name: 'Код', language: 'ru' } }, 'content.name: must be'],
-    ['a bad language', { channelType: 'WHATSAPP', content: { name: 'x', language: 'r' } }, 'content.language: must be'],
-    ['a name that is not there', { senderId: 987_654 }, 'senderId: there is no sender name 987654'],
+    [
+      'content, which SMS does not have',
+      { content: { name: 'x', language: 'ru' } },
+      'content: only templates of WHATSAPP',
+    ],
+    [
+      'a bad name of the content',
+      { channelType: 'WHATSAPP', content: { name: 'Код', language: 'ru' } },
+      'content.name: must be',
+    ],
+    [
+      'a bad language of the content',
+      { channelType: 'WHATSAPP', content: { name: 'x', language: 'r' } },
+      'content.language: must be',
+    ],
+    ['an unknown sender name', { senderId: 987_654 }, 'senderId: there is no sender name 987654'],
   ])('is refused with %s', async (_, given, why) => {
     await expect(aTemplate(given)).rejects.toMatchObject({ kind: 'invalid', message: expect.stringContaining(why) })
     expect(await db.sql`select from templates`).toHaveLength(0)
   })
 
-  test("is refused with another company's name, one of another channel, and one that is over", async () => {
+  test("is refused with another company's sender name, a name of another channel, and a CLOSED name", async () => {
     const foreign = await aSender(db.sql, otherCompanyId)
     const viber = await aSender(db.sql, companyId, { channelType: 'VIBER' })
     const closed = await aSender(db.sql, companyId)
@@ -131,7 +143,7 @@ describe('a new template', () => {
     expect(await refusal(closed.senderId)).toBe('senderId: the sender name is CLOSED')
   })
 
-  test('is one of at most 500 that are not over, however many are made at once', async () => {
+  test('is refused if 500 templates are neither CLOSED nor DENIED, also if several are created at once', async () => {
     await db.sql`
       insert into templates (company_id, template_id, channel_type, traffic_type, pattern, valid_from, status)
       select ${companyId}, 1000000 + n, 'SMS', 'PROMO', 'x', now(), case when n <= 5 then 'CLOSED' else 'APPROVED' end::review_status
@@ -144,7 +156,7 @@ describe('a new template', () => {
 })
 
 describe('reading', () => {
-  test('templates are listed by filters and pages, of one company alone', async () => {
+  test('lists the templates of one company by filters and pages', async () => {
     const sms = await aTemplate({ senderId: sender.senderId })
     const viber = await aTemplate({ channelType: 'VIBER', trafficType: 'PROMO' })
     const approved = await aTemplateIn('APPROVED', { trafficType: 'SERVICE' })
@@ -167,7 +179,7 @@ describe('reading', () => {
     expect(await ids({ senderName: ['OTHER'] })).toEqual([0])
   })
 
-  test("another company's template is as unknown as none", async () => {
+  test("treats another company's template like an unknown id", async () => {
     const { templateId } = await aTemplate({}, otherCompanyId)
     for (const id of [templateId, 987_654]) {
       await expect(requireTemplate(db.sql, companyId, id)).rejects.toMatchObject({ kind: 'not_found' })
@@ -176,7 +188,7 @@ describe('reading', () => {
     }
   })
 
-  test('staff see those of all companies, what waits for review first', async () => {
+  test('gives staff the templates of all companies, first templates before approval', async () => {
     const approved = await aTemplateIn('APPROVED')
     const draft = await aTemplate()
     const foreign = await aTemplate({}, otherCompanyId)
@@ -195,14 +207,14 @@ describe('moderation', () => {
     'AWAITING > APPROVED by clock',
   ]
 
-  test('by hand: a draft is submitted, and further it does not go by itself', async () => {
+  test('manual: the engine submits a draft and does nothing more', async () => {
     const template = await aTemplate()
     expect([await tick('manual'), await tick('manual')]).toEqual([1, 0])
     expect(await changesOf(template)).toEqual(review.slice(0, 1))
   })
 
   test.each(openStatuses.map((status, i) => [status, review.slice(i)] as const))(
-    'automatic: one that is %s is approved in one tick, and every move is kept',
+    'automatic: one tick approves a template that is %s and records every change of status',
     async (status, moves) => {
       const template = await aTemplateIn(status)
       expect(await tick('auto')).toBe(moves.length)
@@ -211,14 +223,14 @@ describe('moderation', () => {
     },
   )
 
-  test.each(others(...openStatuses))('%s stays what it is', async status => {
+  test.each(others(...openStatuses))('a template that is %s keeps its status', async status => {
     const template = await aTemplateIn(status)
     expect([await tick('auto'), await tick('manual')]).toEqual([0, 0])
     expect(await statusOf(template)).toBe(status)
   })
 
   test.each(['auto', 'manual'] as const)(
-    'the clock approves on the first day and closes at the end (%s)',
+    'the engine approves on the first day and closes at the end (%s)',
     async how => {
       const template = await aTemplateIn('AWAITING', { validFrom: inDays(1), validTo: inDays(5) })
       expect(await tick(how, new Date(inDays(1).getTime() - 1))).toBe(0)
@@ -229,17 +241,17 @@ describe('moderation', () => {
     },
   )
 
-  test('any number of processes make each move once', async () => {
+  test('several processes make each change of status once', async () => {
     const templates = await Promise.all(Array.from({ length: 20 }, () => aTemplate()))
     const moves = await Promise.all(Array.from({ length: 6 }, () => tick('auto')))
-    const late = await tick('auto') // one that lost a template to another may have left it on its way
+    const late = await tick('auto') // a tick leaves a template that another tick changed first
     for (const template of templates) expect(await changesOf(template)).toEqual(review)
     expect([...moves, late].reduce((sum, count) => sum + count, 0)).toBe(20 * 5)
   })
 })
 
 describe('staff', () => {
-  test.each(openStatuses)('approve one that is %s', async status => {
+  test.each(openStatuses)('approve a template that is %s', async status => {
     const template = await aTemplateIn(status)
     expect(await approveTemplate(db.sql, template.templateId, now, 'Fine')).toMatchObject({
       status: 'APPROVED',
@@ -248,12 +260,12 @@ describe('staff', () => {
     expect((await changesOf(template)).at(-1)).toBe('AWAITING > APPROVED by staff')
   })
 
-  test('approve one before its first day: it waits', async () => {
+  test('approve a template before its first day: it is AWAITING', async () => {
     const { templateId } = await aTemplateIn('PRE_REVIEW', { validFrom: inDays(1) })
     expect((await approveTemplate(db.sql, templateId, now)).status).toBe('AWAITING')
   })
 
-  test('reject one with a comment; a change sends it back into review, and approval forgets the comment', async () => {
+  test('reject a template with a comment; a change sends it back into review, and approval deletes the comment', async () => {
     const template = await aTemplateIn('PRE_REVIEW')
     const rejected = await rejectTemplate(db.sql, template.templateId, 'Too vague', now)
     expect(rejected).toMatchObject({ status: 'REJECTED', managerComment: 'Too vague', rejectedAt: now })
@@ -263,7 +275,7 @@ describe('staff', () => {
     expect((await approveTemplate(db.sql, template.templateId, now)).managerComment).toBeNull()
   })
 
-  test.each(others('CLOSED', 'DENIED'))('deny one that is %s, for ever', async status => {
+  test.each(others('CLOSED', 'DENIED'))('deny a template that is %s, for ever', async status => {
     const { templateId } = await aTemplateIn(status)
     expect(await denyTemplate(db.sql, templateId, 'Never', now)).toMatchObject({
       status: 'DENIED',
@@ -280,7 +292,7 @@ describe('staff', () => {
       (id: number) => rejectTemplate(db.sql, id, 'no', now),
     ],
     ['deny', ['CLOSED', 'DENIED'] as ReviewStatus[], (id: number) => denyTemplate(db.sql, id, 'no', now)],
-  ] as const)('cannot %s what is in no state for it', async (_, states, decide) => {
+  ] as const)('cannot %s a template in another status', async (_, states, decide) => {
     for (const status of states) {
       const template = await aTemplateIn(status)
       const refusal = await decide(template.templateId).catch(error => error)
@@ -303,7 +315,7 @@ describe('a change', () => {
     ['validTo', () => ({ validTo: inDays(20) }), [...untilApproved, 'APPROVED']],
   ]
 
-  test.each(fields)('of %s has its time', async (field, change, allowed) => {
+  test.each(fields)('of %s is possible in some statuses only', async (field, change, allowed) => {
     for (const status of reviewStatuses) {
       const template = await aTemplateIn(status)
       const outcome = await changeTemplate(db.sql, template, change(), now).then(
@@ -324,7 +336,7 @@ describe('a change', () => {
     expect(await read(template)).toEqual(template)
   })
 
-  test('leaves alone what it does not name, and what it names as undefined', async () => {
+  test('keeps fields that it does not give or gives as undefined', async () => {
     const template = await aTemplate({ senderId: sender.senderId, validTo: inDays(3) })
     const changed = await changeTemplate(db.sql, template, { trafficType: 'PROMO', pattern: undefined as never }, now)
     expect(changed).toEqual({ ...template, trafficType: 'PROMO' })

@@ -21,7 +21,7 @@ import {
 
 export type { TemplateFilter } from './store.ts'
 
-/** Every text of a company is held against each of its templates. */
+/** A limit for each company, because every text is matched with all templates of its company. */
 export const MOST_TEMPLATES = 500
 
 export async function createTemplate(
@@ -49,7 +49,7 @@ async function insertOneMore(sql: Transaction, companyId: number, template: NewT
 
 type BoundTo = Pick<Template, 'senderId' | 'channelType'> & { givenName?: GivenName | undefined }
 
-/** A template is bound to a name of its own company and channel, and not to one that can never send again. */
+/** The sender name of a template must belong to its company and channel, and must not be DENIED or CLOSED. */
 async function senderIdOf(
   sql: Sql,
   companyId: number,
@@ -77,7 +77,9 @@ async function senderWithId(sql: Sql, companyId: number, senderId: number, chann
   return sender
 }
 
-/** Of several registrations of a name the oldest that can be used: a template serves all registrations of its name. */
+/**
+ * Of several registrations of a name, the oldest usable one is enough: a template is for all registrations of its name.
+ */
 async function senderCalled(sql: Sql, companyId: number, channelType: ChannelType, given: GivenName): Promise<Sender> {
   const called = (await sendersCalled(sql, companyId, [given.senderName])).filter(
     sender =>
@@ -117,7 +119,7 @@ export async function requireTemplate(sql: Sql, companyId: number, templateId: n
   return template
 }
 
-/** Why each of these templates cannot be used, although a message names it by its id. */
+/** For each of these templates, the reason why a message cannot use it. */
 export async function whyTemplatesAreUnusable(
   sql: Sql,
   companyId: number,
@@ -129,7 +131,7 @@ export async function whyTemplatesAreUnusable(
   return new Map(templateIds.map(id => [id, whyUnusable(id, byId.get(id))]))
 }
 
-/** Changes a template as far as its state allows; one that was rejected goes back into review. */
+/** Changes fields of a template that its status allows to change. A rejected template goes back into review. */
 export async function changeTemplate(
   pool: Pool,
   { companyId, templateId }: Pick<Template, 'companyId' | 'templateId'>,
@@ -157,7 +159,7 @@ export async function changeTemplate(
   })
 }
 
-/** The sender that a change binds the template to. The name that it is bound to already is no change. */
+/** The new sender of the template. If the given name is its current name, the sender does not change. */
 async function namedSender(
   sql: Sql,
   template: Template,
@@ -173,7 +175,7 @@ async function namedSender(
 const withoutUndefined = (change: TemplateChange): TemplateChange =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 
-/** Locks a template until the transaction ends, and refuses when it is not as the person saw it. */
+/** Locks a template until the transaction ends. Throws if the template changed after the person read it. */
 export async function requireUnchanged(
   sql: Transaction,
   companyId: number,
@@ -198,7 +200,7 @@ export const versionOf = (template: Template): string =>
     template.managerComment,
   ])
 
-/** The company of a template, from its bare id. */
+/** Finds the company of a template id. */
 export async function companyOfTemplate(sql: Sql, templateId: number): Promise<number> {
   const [owner] = await store.selectCompanyOf(sql, templateId)
   if (!owner) throw notFound('Template')
@@ -215,6 +217,6 @@ export const waitingTemplates = (sql: Sql, limit: number): Promise<store.Waiting
 
 export const countWaitingTemplates = (sql: Sql): Promise<number> => countWaitingRows(sql, store.reviewed)
 
-/** For staff: the templates of every company, or of one; what waits for review comes first. */
+/** For staff: the templates of all companies or of one company. Templates before approval come first. */
 export const listAllTemplates = (sql: Sql, companyId: number | undefined): Promise<Template[]> =>
   store.selectAllTemplates(sql, companyId)
