@@ -10,6 +10,7 @@ import * as engineHistory from './engine-history.ts'
 import { type Bench, type Figure, isMet, type Options, printTable } from './figures.ts'
 import * as ingest from './ingest.ts'
 import * as latency from './latency.ts'
+import * as libraries from './libraries.ts'
 import * as manyLanes from './many-lanes.ts'
 import * as message from './message.ts'
 import * as messageRead from './message-read.ts'
@@ -49,6 +50,7 @@ const benches: Bench[] = [
   cabinetUpload,
   commandStart,
   templates,
+  libraries,
   { name: 'text', about: 'nanoseconds to fill in a text and count its parts', run: text.run },
   { name: 'numbering', about: 'nanoseconds to find the operator and region of a number', run: numbering.run },
 ]

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { isPublicAddress, networkList } from '../../base/network/public-address.ts'
-import { forgetOldest } from '../forget-oldest.ts'
 
 /** `refused`: we never connect to it. `unknown`: the lookup of its name failed. */
 export type Verdict = 'allowed' | 'refused' | 'unknown'
@@ -21,7 +21,7 @@ const MOST_HOSTS = 1000
  * For more safety, block private addresses in the firewall of the sending machine.
  */
 export function createEndpointCheck({ allowInsecure, timeoutMs }: EndpointSettings, look: Lookup = lookUp) {
-  const known = new Map<string, { verdict: Verdict; until: number }>()
+  const known = new LRUCache<string, { verdict: Verdict; until: number }>({ max: MOST_HOSTS })
 
   async function check({ protocol, hostname }: URL): Promise<Verdict> {
     const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
@@ -41,8 +41,6 @@ export function createEndpointCheck({ allowInsecure, timeoutMs }: EndpointSettin
   }
 
   function remember(host: string, verdict: Verdict) {
-    known.delete(host)
-    if (known.size >= MOST_HOSTS) forgetOldest(known)
     known.set(host, { verdict, until: performance.now() + REMEMBER_MS })
   }
 

@@ -1,4 +1,4 @@
-import { forgetOldest } from '../forget-oldest.ts'
+import { LRUCache } from 'lru-cache'
 import { createLimits, type Limits } from '../limits.ts'
 import type { PushResult } from './push-result.ts'
 
@@ -14,7 +14,7 @@ const MOST_SERVICES = 1000
  * gets no messages during the pause, while other services do.
  */
 export function createPauses() {
-  const services = new Map<string, Service>()
+  const services = new LRUCache<string, Service>({ max: MOST_SERVICES })
 
   /** Notes the answer of a service to a message for a subscriber, and returns it. */
   function heard(origin: string, subscriber: string, result: PushResult, now: Date): PushResult {
@@ -25,9 +25,7 @@ export function createPauses() {
 
   function refused(origin: string, subscriber: string, { reason, retryAfterMs }: Later, now: Date) {
     const service = services.get(origin) ?? { limits: createLimits(), until: 0, reason }
-    services.delete(origin)
     services.set(origin, service)
-    if (services.size > MOST_SERVICES) forgetOldest(services)
     if (!service.limits.areForAll(subscriber)) return
     service.until = Math.max(service.until, now.getTime() + retryAfterMs)
     service.reason = reason

@@ -1,4 +1,4 @@
-import { forgetOldest } from '../forget-oldest.ts'
+import { LRUCache } from 'lru-cache'
 import { jwt, secondsOf } from './jwt.ts'
 import type { VapidSettings } from './settings.ts'
 
@@ -10,19 +10,17 @@ const MOST_ORIGINS = 1000
 
 /** Identifies us to push services (RFC 8292): one token for each origin, signed again before its end. */
 export function createVapid({ publicKey, privateKey, subject }: VapidSettings) {
-  const signed = new Map<string, { header: string; renewAt: number }>()
+  const signed = new LRUCache<string, { header: string; renewAt: number }>({ max: MOST_ORIGINS })
 
   function authorization(origin: string, now: Date): string {
     const seconds = secondsOf(now)
-    const known = signed.get(origin)
+    const known = signed.peek(origin)
     return known && seconds < known.renewAt ? known.header : remember(origin, seconds)
   }
 
   function remember(origin: string, seconds: number): string {
     const exp = seconds + LIFETIME_SECONDS
     const header = `vapid t=${jwt('ES256', { aud: origin, exp, sub: subject }, privateKey)}, k=${publicKey}`
-    signed.delete(origin)
-    if (signed.size >= MOST_ORIGINS) forgetOldest(signed)
     signed.set(origin, { header, renewAt: exp - RENEW_BEFORE_SECONDS })
     return header
   }

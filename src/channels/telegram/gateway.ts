@@ -1,8 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import { readId } from '../../base/content/plain-words.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import { createCallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
 import { type Channel, type Feed, type Outgoing, timeOf } from '../channel.ts'
-import { forgetOldest } from '../forget-oldest.ts'
 import { type CallResult, call, objectIn, objectOf, retryAfterMs } from '../http-call.ts'
 import { createLimits } from '../limits.ts'
 import type { RawSettings } from '../settings.ts'
@@ -107,12 +107,11 @@ const MOST_ABILITIES = 10_000
  * second fee. Beyond the bound the oldest request is forgotten, and its number is checked again.
  */
 function createAbilities() {
-  const requests = new Map<string, string>()
+  const requests = new LRUCache<string, string>({ max: MOST_ABILITIES })
   const keyOf = ({ companyId, uuid }: Outgoing) => `${companyId}/${uuid}`
   return {
     of: (message: Outgoing) => requests.get(keyOf(message)),
     note(message: Outgoing, requestId: string) {
-      if (requests.size >= MOST_ABILITIES) forgetOldest(requests)
       requests.set(keyOf(message), requestId)
     },
     forget: (message: Outgoing) => requests.delete(keyOf(message)),

@@ -58,7 +58,7 @@ export function selectSeen(sql: Sql, question: BoxQuestion) {
   return sql<SeenMessage[]>`
     select ${foundColumns(sql)}, m.company_id, k.name as company_name, m.dispatch_position as position,
       m.tariff_id, m.key_id, m.operator_error, m.send_at,
-      m.lane_id is null as is_rejected, n.name as dispatch_name
+      m.lane_id is null and m.send_at is null as is_rejected, n.name as dispatch_name
     from (${found}) m
     ${withHome(sql)}
     join lateral (select name from companies where company_id = m.company_id offset 0) k on true

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import type { Days } from './days.ts'
@@ -10,7 +11,7 @@ const MOST_KEPT = 1000
  * these days, and all companies together have many rows. So memory keeps the shares until the day ends.
  */
 export class UsualShares {
-  readonly #kept = new Map<string, Promise<WaySums[]>>()
+  readonly #kept = new LRUCache<string, Promise<WaySums[]>>({ max: MOST_KEPT })
 
   of(sql: Sql, scope: CompanyScope, days: Days): Promise<WaySums[]> {
     const key = `${keyOf(scope)} ${days.today.toISOString()}`
@@ -22,7 +23,6 @@ export class UsualShares {
   }
 
   #keep(key: string, asked: Promise<WaySums[]>) {
-    if (this.#kept.size >= MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!)
     this.#kept.set(key, asked)
     asked.catch(() => this.#kept.delete(key))
   }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { LRUCache } from 'lru-cache'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { ApprovedTemplate } from './matching.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
@@ -18,7 +19,7 @@ const MOST_COMPANIES = 1000
 type Entry = { loadedAt: number; reading: Promise<TemplateSet>; set?: TemplateSet }
 
 /** A cache for each pool, so that two databases in one process do not mix. */
-const loaded = new WeakMap<Pool, Map<number, Entry>>()
+const loaded = new WeakMap<Pool, LRUCache<number, Entry>>()
 
 /**
  * The approved templates of a company, at most a second old, for drafts. The transaction that accepts the drafts must
@@ -47,7 +48,7 @@ export async function currentTemplates(sql: Sql, pool: Pool, companyId: number, 
   if (kept?.set && isFresh(kept, now) && kept.set.version === row!.version) return validAt(kept.set, now)
   // The cache gets the set only after it is read, because this transaction may fail.
   const set = await readTemplates(sql, companyId, kept?.set)
-  keep(entriesOf(pool), companyId, { loadedAt: now.getTime(), reading: Promise.resolve(set), set })
+  entriesOf(pool).set(companyId, { loadedAt: now.getTime(), reading: Promise.resolve(set), set })
   return validAt(set, now)
 }
 
@@ -60,8 +61,8 @@ export async function refuseChangedTemplates(sql: Sql, companyId: number, versio
 /** The next request reads the company's templates again. */
 export const forgetTemplates = (pool: Pool, companyId: number) => void entriesOf(pool).delete(companyId)
 
-function entriesOf(pool: Pool): Map<number, Entry> {
-  const entries = loaded.get(pool) ?? new Map<number, Entry>()
+function entriesOf(pool: Pool): LRUCache<number, Entry> {
+  const entries = loaded.get(pool) ?? new LRUCache<number, Entry>({ max: MOST_COMPANIES })
   loaded.set(pool, entries)
   return entries
 }
@@ -79,15 +80,8 @@ function startReading(pool: Pool, companyId: number, now: Date): Entry {
     set => void Object.assign(entry, { set }),
     () => {}, // every request that awaits `reading` gets the error
   )
-  keep(entries, companyId, entry)
-  return entry
-}
-
-/** A map keeps the order of insertion: the first entry is the oldest. */
-function keep(entries: Map<number, Entry>, companyId: number, entry: Entry) {
-  entries.delete(companyId)
   entries.set(companyId, entry)
-  if (entries.size > MOST_COMPANIES) entries.delete(entries.keys().next().value!)
+  return entry
 }
 
 /** One statement reads version and templates, so they belong together. Unchanged patterns are not compiled again. */

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { AppError, invalid } from '../../base/errors.ts'
 import type { Pool } from '../../db/sql.ts'
 
@@ -110,14 +111,12 @@ export class CompanyBudget {
 const MOST_COMPANIES = 1000
 
 /** The budgets for each pool, so that two databases in one process do not mix. */
-const budgets = new WeakMap<Pool, Map<number, CompanyBudget>>()
+const budgets = new WeakMap<Pool, LRUCache<number, CompanyBudget>>()
 
 export function budgetOf(pool: Pool, companyId: number): CompanyBudget {
-  const ofPool = budgets.get(pool) ?? new Map<number, CompanyBudget>()
+  const ofPool = budgets.get(pool) ?? new LRUCache<number, CompanyBudget>({ max: MOST_COMPANIES })
   budgets.set(pool, ofPool)
   const budget = ofPool.get(companyId) ?? new CompanyBudget()
-  ofPool.delete(companyId)
-  ofPool.set(companyId, budget) // the first is the least recently used budget
-  if (ofPool.size > MOST_COMPANIES) ofPool.delete(ofPool.keys().next().value!)
+  ofPool.set(companyId, budget)
   return budget
 }

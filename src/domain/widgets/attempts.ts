@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { widgetErrors } from '../../base/widget-errors.ts'
 import type { Verifier } from '../verifiers/verifier.ts'
 import { SESSIONS_PER_CODE } from './sessions.ts'
@@ -15,7 +16,7 @@ type Count = { since: number; count: number }
  * quota the company pays for, and write sessions. Every process counts for itself.
  */
 export class Attempts {
-  readonly #counts = new Map<string, Count>()
+  readonly #counts = new LRUCache<string, Count>({ max: MOST_SUBJECTS })
 
   /** Before the captcha is checked. */
   refuseCaptcha({ verifierId, settings }: Verifier, network: string, now: Date): WidgetRefusal | undefined {
@@ -40,8 +41,6 @@ export class Attempts {
   #countOf(subject: string, now: number): Count {
     const known = this.#counts.get(subject)
     if (known && now - known.since < HOUR_MS) return known
-    this.#counts.delete(subject)
-    if (this.#counts.size >= MOST_SUBJECTS) this.#counts.delete(this.#counts.keys().next().value!)
     const count = { since: now, count: 0 }
     this.#counts.set(subject, count)
     return count

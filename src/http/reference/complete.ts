@@ -44,7 +44,7 @@ export type Words = {
 /** Completes a document that was made from the schemas of the routes. */
 export function completeDocument(document: Document, words: Words, addOwn?: (document: Document) => void) {
   document.tags = Object.entries(words.tags).map(([name, description]) => ({ name, description }))
-  document.components.schemas = { Error: errorSchema }
+  document.components.schemas = { Error: structuredClone(errorSchema) } // each document writes its own descriptions into it
   for (const [name, operation] of operationsOf(document)) nameOperation(operation, words.operations[name])
   for (const { holder } of rootSchemas(document)) holder.schema = withPlainNulls(holder.schema)
   addOwn?.(document)

@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import { comparableNumber, isSameNumber } from '../../../base/phone/same-number.ts'
 import type { Channel, Feed, Outgoing, Receipt, SendResult, Unsure } from '../../channel.ts'
-import { forgetOldest } from '../../forget-oldest.ts'
 
 /** `session` counts the connections to the operator: it tells before which reconnect the message was submitted. */
 type Owner = { companyId: number; uuid: string; destination: string; isContested: boolean; session: number }
@@ -19,7 +19,8 @@ const UNSURE_FOR_MS = 40_000
  * yet, and have the id of an older message to the same number. Such a receipt is passed on as unsure.
  */
 export function rememberOwn(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = UNSURE_FOR_MS } = {}) {
-  const owners = new Map<string, Owner>()
+  // A bound by size grows with use. `max` would reserve all the memory for each gateway at once.
+  const owners = new LRUCache<string, Owner>({ maxSize: most, sizeCalculation: () => 1 })
   const underWay = new Map<string, number>()
   let session = 0
 
@@ -31,7 +32,6 @@ export function rememberOwn(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = 
     if (result.kind !== 'accepted' || id === undefined || others.length > 0) return
     const isContested = before !== undefined && isSameNumber(before.destination, destination)
     owners.set(id, { companyId, uuid, destination, isContested, session })
-    if (owners.size > most) forgetOldest(owners)
   }
 
   function named(receipt: Receipt): Receipt {

@@ -372,6 +372,13 @@ describe('the history of a message', () => {
     expect(steps[0]!.moments.at(-1)).toMatchObject({ kind: 'waiting', reasons: [{ kind: 'engine' }] })
   })
 
+  test('that waits for its sending time shows its price and the amount held', async () => {
+    const sendAt = new Date(Date.now() + 3600_000)
+    const life = await lifeOf(await aSingleMessage(api.sql, numbering, ours, { sendAt }))
+    expect(kindsOf(life)[0]).toEqual(['accepted', 'priced', 'held', 'waiting'])
+    expect(life.steps[0]!.money!.held).toBeGreaterThan(0)
+  })
+
   test('of a cascade has an entry for each step', async () => {
     const { first } = await aCascade(api.sql, numbering, ours)
     const life = await lifeOf(first)
