@@ -97,11 +97,22 @@ export async function expectGood(page: Page, name: string) {
   expect([name, await page.evaluate(overflow)]).toEqual([name, 0])
 }
 
+/** Whether the dialog has its final size, and the menu that opened it is gone. No animation runs in the first frame yet. */
+const isAtRest = `(() => {
+  const isDrawn = element => {
+    const { opacity, transform } = getComputedStyle(element)
+    return opacity === '1' && ['none', 'matrix(1, 0, 0, 1, 0, 0)'].includes(transform)
+  }
+  const isWhole = element => element === null || (isDrawn(element) && isWhole(element.parentElement))
+  const dialog = [...document.querySelectorAll('[role=dialog]')].at(-1)
+  return isWhole(dialog) && !document.querySelector('[role=menu]') && document.getAnimations().length === 0
+})()`
+
 /** Opens a dialog by a click, waits until its animation ends, checks it, and closes it. */
 export async function expectGoodDialog(page: Page, name: string, open: () => Promise<void>) {
   await open()
   await page.getByRole('dialog').waitFor()
-  await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
+  await eventually(async () => expect(await page.evaluate(isAtRest)).toBe(true))
   await expectGood(page, name)
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })

@@ -373,8 +373,9 @@ describe('the history of a message', () => {
   })
 
   test('that waits for its sending time shows its price and the amount held', async () => {
-    const sendAt = new Date(Date.now() + 3600_000)
-    const life = await lifeOf(await aSingleMessage(api.sql, numbering, ours, { sendAt }))
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
+    const options = { localSendTime: `${tomorrow} 12:00:00` }
+    const life = await lifeOf(await aSingleMessage(api.sql, numbering, ours, { options }))
     expect(kindsOf(life)[0]).toEqual(['accepted', 'priced', 'held', 'waiting'])
     expect(life.steps[0]!.money!.held).toBeGreaterThan(0)
   })
