@@ -88,7 +88,8 @@ async function looksAround(worker: string) {
 }
 
 const leaseOf = async (worker: string) =>
-  (await db.sql<{ until: string }[]>`select claimed_until::text from gateway_binds where worker = ${worker}`)[0]?.until
+  (await db.sql<{ claimedUntil: string }[]>`select claimed_until::text from gateway_binds where worker = ${worker}`)[0]
+    ?.claimedUntil
 
 test('engines that already run learn the form of the ids from another engine', async () => {
   const smsc = await anSmsc()

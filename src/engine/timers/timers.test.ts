@@ -113,7 +113,7 @@ test('a message that waits for its sending hours fails when its ttl ends, and is
   const [message] = await db.sql`select status, error_code from messages where message_uuid = ${uuids[0]!}`
   expect(message).toEqual({ status: 'FAILED', errorCode: 453 })
   await runDueTimers({ ...context(aRecorder()), clock: () => tomorrow })
-  expect((await db.sql`select lane_id from messages where message_uuid = ${uuids[0]!}`)[0]).toEqual({ lane_id: null })
+  expect((await db.sql`select lane_id from messages where message_uuid = ${uuids[0]!}`)[0]).toEqual({ laneId: null })
 })
 
 test('a timer that cannot be processed now stays, and does not delay the others', async () => {
