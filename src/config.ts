@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { STOP_WORDS } from './base/content/stop-words.ts'
 import { UsageError } from './base/errors.ts'
+import { readNetwork } from './base/network/networks.ts'
 import { projectDir } from './base/process/project.ts'
 
 /**
@@ -371,7 +372,7 @@ function readNamedNetworks(text: string, name: string): string[] {
 
 function readNetworks(text: string, name: string, names: string[] = []): string[] {
   const networks = text.split(',').map(item => item.trim())
-  const wrong = networks.find(item => !names.includes(item) && !isNetwork(item))
+  const wrong = networks.find(item => !names.includes(item) && !readNetwork(item))
   if (wrong !== undefined) {
     const named = names.length > 0 ? ` or ${names.join(', ')}` : ''
     throw new UsageError(
@@ -379,12 +380,6 @@ function readNetworks(text: string, name: string, names: string[] = []): string[
     )
   }
   return networks
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/')
-  const widest = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
-  return widest > 0 && more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest))
 }
 
 /** In capitals, as they are compared. */

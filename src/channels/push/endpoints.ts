@@ -2,7 +2,8 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { isPublicAddress, networkList } from '../../base/network/public-address.ts'
+import { isInNetworks, readNetworks } from '../../base/network/networks.ts'
+import { isPublicAddress } from '../../base/network/public-address.ts'
 
 /** `refused`: we never connect to it. `unknown`: the lookup of its name failed. */
 export type Verdict = 'allowed' | 'refused' | 'unknown'
@@ -57,10 +58,9 @@ const verdictOn = (addresses: string[]): Verdict =>
 
 const isLocalName = (host: string) => !host.includes('.') || /\.(localhost|local|internal)$/i.test(host)
 
-const loopback = networkList(['127.0.0.0/8', '::1'])
+const loopback = readNetworks(['127.0.0.0/8', '::1'])
 
-const isLoopback = (host: string) =>
-  isIP(host) ? loopback.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4') : host === 'localhost'
+const isLoopback = (host: string) => host === 'localhost' || isInNetworks(loopback, host)
 
 /** An IPv4 address that is mapped into IPv6 is refused: no push service has one. */
 const isPublic = (address: string) => !/^::ffff:/i.test(address) && isPublicAddress(address)

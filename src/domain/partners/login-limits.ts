@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import { AppError } from '../../base/errors.ts'
+import { networkOf } from '../../base/network/networks.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { FAILURE_WINDOW_MS, FAILURES_ALLOWED } from './partner.ts'
 import * as store from './store.ts'
@@ -98,17 +98,3 @@ function refuseIfUsedUp(failures: store.Failures[], attempt: LoginAttempt, known
 }
 
 const windowStart = (now: Date) => new Date(now.getTime() - FAILURE_WINDOW_MS)
-
-const NETWORK_GROUPS = 4
-const ALL_GROUPS = 8
-
-/** An IPv4 address, or the /64 of an IPv6 address: all of it belongs to one subscriber, who could guess from any. */
-export function networkOf(address: string): string {
-  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? []
-  if (mapped) return mapped
-  if (isIP(address) !== 6) return address
-  const [head, tail] = address.split('::').map(half => half.split(':').filter(group => group !== ''))
-  const zeros = tail ? Array(Math.max(0, ALL_GROUPS - head!.length - tail.length)).fill('0') : []
-  const groups = [...head!, ...zeros, ...(tail ?? [])].slice(0, NETWORK_GROUPS)
-  return `${groups.map(group => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
-}

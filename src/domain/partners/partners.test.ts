@@ -1,10 +1,10 @@
 import { scryptSync } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
+import { networkOf } from '../../base/network/networks.ts'
 import { connect } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aPartner, type TestPartner } from '../../testing/factories.ts'
 import { logIn } from './log-in.ts'
-import { networkOf } from './login-limits.ts'
 import { FAILURE_WINDOW_MS, FAILURES_ALLOWED, refusalOfLogin, refusalOfPassword, TOKEN_LIFETIME_MS } from './partner.ts'
 import {
   changePassword,

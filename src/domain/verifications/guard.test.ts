@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { networkOf } from '../../base/network/networks.ts'
 import { defaultLimits } from '../verifiers/verifier.ts'
 import { block, countOne, isToBeJudged, judgePrefix, mayGoAt, type Rule, rulesFor, type SubjectState } from './guard.ts'
-import { networkOf } from './network.ts'
 import type { NewCode } from './verification.ts'
 
 const START = new Date('2026-05-01T12:00:00Z')

@@ -1,4 +1,4 @@
-import { networkOf } from './network.ts'
+import { networkOf } from '../../base/network/networks.ts'
 import type { NewCode } from './verification.ts'
 
 /** How often codes were sent for a subject, and until when no more are. */

@@ -1,7 +1,8 @@
 import { promises as dns, lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { promisify } from 'node:util'
-import { isInNetworks, isPublicAddress, networkList } from '../../base/network/public-address.ts'
+import { readNetworks } from '../../base/network/networks.ts'
+import { isPublicAddress, leadsInto } from '../../base/network/public-address.ts'
 
 /**
  * Says whether callbacks may be sent to an IP address. A customer chooses the URL of a callback, so a request must not reach
@@ -18,8 +19,8 @@ export const ADDRESS_REFUSED = 'ERR_ADDRESS_REFUSED'
 
 /** Allows public addresses, and addresses of the networks in the settings. */
 export function createAddressCheck(allow: string[]): AddressCheck {
-  const allowed = networkList(allow)
-  return address => isInNetworks(allowed, address) || isPublicAddress(address)
+  const allowed = readNetworks(allow)
+  return address => leadsInto(allowed, address) || isPublicAddress(address)
 }
 
 /**

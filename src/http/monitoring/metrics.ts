@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { AppError } from '../../base/errors.ts'
+import { isInNetworks } from '../../base/network/networks.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Gateway, GatewayState } from '../../domain/gateways/gateway.ts'
 import { listGateways } from '../../domain/gateways/gateways.ts'
 import { gatewayStates, partsPerSecondOf } from '../../domain/gateways/states.ts'
-import { isAllowed } from '../../domain/keys/address-list.ts'
 import { subjectKinds } from '../../domain/verifications/guard.ts'
 import { countBlocked } from '../../domain/verifications/verifications.ts'
 import type { Context } from '../context.ts'
 import type { GuardLog } from '../guard-watch.ts'
-import { addressesOf } from '../server/networks.ts'
+import { readNamedNetworks } from '../server/named-networks.ts'
 import { engineMetrics } from './engine-metrics.ts'
 
 /** Prometheus metrics: request times by route and status, the Node.js process, the gateways, and the limits of verification codes. */
@@ -63,7 +63,8 @@ function refuseStrangers(
 ) {
   const isForwarded = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'].some(name => headers[name] !== undefined)
   const isKnown = !isForwarded || trustedProxies.length > 0
-  if (!isKnown || !isAllowed(addressesOf(metricsAllow), ip)) throw new AppError('access_denied', 'Access Denied')
+  if (!isKnown || !isInNetworks(readNamedNetworks(metricsAllow), ip))
+    throw new AppError('access_denied', 'Access Denied')
 }
 
 /** One value of a gateway, from its row and the states that engines report. Undefined values are left out. */

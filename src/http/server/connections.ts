@@ -1,9 +1,9 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
-import { isAllowed } from '../../domain/keys/address-list.ts'
+import { isInNetworks, type Network, networkOf } from '../../base/network/networks.ts'
 import { endWithError } from './broken-requests.ts'
-import { addressesOf, networkOf } from './networks.ts'
+import { readNamedNetworks } from './named-networks.ts'
 
 type Bounds = { connections: number; connectionsPerAddress: number; trustedProxies: string[]; log: Logger }
 
@@ -17,7 +17,7 @@ const CLOSE_IDLE_EVERY_MS = 1_000
  */
 export class ConnectionLimit {
   readonly #bounds: Bounds
-  readonly #trusted: string[]
+  readonly #trusted: Network[]
   readonly #byAddress = new Map<string, number>()
   readonly #servers = new Set<Server>()
   readonly #refusedSockets = new WeakSet<Socket>()
@@ -28,7 +28,7 @@ export class ConnectionLimit {
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds
-    this.#trusted = addressesOf(bounds.trustedProxies)
+    this.#trusted = readNamedNetworks(bounds.trustedProxies)
   }
 
   /** A refused connection may deliver bytes before it is closed. No request in them may take effect. */
@@ -42,7 +42,7 @@ export class ConnectionLimit {
   }
 
   #admit(socket: Socket) {
-    const address = networkOf(socket.remoteAddress)
+    const address = networkOf(socket.remoteAddress ?? '')
     const fromAddress = (this.#byAddress.get(address) ?? 0) + 1
     this.#open += 1
     this.#byAddress.set(address, fromAddress)
@@ -61,7 +61,7 @@ export class ConnectionLimit {
   }
 
   #isTrusted({ remoteAddress = '' }: Socket) {
-    return this.#trusted.length > 0 && isAllowed(this.#trusted, remoteAddress)
+    return isInNetworks(this.#trusted, remoteAddress)
   }
 
   #refuse(socket: Socket, address: string) {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { networkOf } from '../../base/network/networks.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { formOf } from '../../testing/api.ts'
 import { useDatabase } from '../../testing/database.ts'
@@ -12,7 +13,6 @@ import { aKey } from '../../testing/messaging-api.ts'
 import { aDispatch, aWorld, someRecipients } from '../../testing/world.ts'
 import { type App, buildApp } from '../app.ts'
 import type { Context } from '../context.ts'
-import { networkOf } from './networks.ts'
 
 /** What clients without a key can occupy, and what only the log shows. */
 

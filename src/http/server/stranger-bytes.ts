@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError, invalid } from '../../base/errors.ts'
-import { networkOf } from './networks.ts'
+import { networkOf } from '../../base/network/networks.ts'
 
 /** One address gets at most this share of the bytes, so that other addresses always have some left. */
 const SHARE_OF_ONE_ADDRESS = 1 / 4

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError, notFound } from '../../base/errors.ts'
+import { networkOf } from '../../base/network/networks.ts'
 import type { Transaction } from '../../db/sql.ts'
 import type { FoundMessage } from '../../domain/message-search/found-message.ts'
 import { requireMessage } from '../../domain/message-search/message-search.ts'
@@ -7,7 +8,6 @@ import { isCode } from '../../domain/short-links/short-link.ts'
 import { type Click, findLink, followLink } from '../../domain/short-links/short-links.ts'
 import { tell } from '../../domain/singles/telling.ts'
 import type { Context } from '../context.ts'
-import { networkOf } from '../server/networks.ts'
 import { ClickLimit } from './click-limit.ts'
 
 /**

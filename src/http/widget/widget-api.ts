@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { SearchLimiter } from '../../base/concurrency/search-limiter.ts'
 import { AppError } from '../../base/errors.ts'
+import { networkOf } from '../../base/network/networks.ts'
 import { NOT_SERVED, widgetErrors } from '../../base/widget-errors.ts'
 import type { Numbering } from '../../domain/numbering/numbering.ts'
 import { Results } from '../../domain/verification/results.ts'
@@ -15,7 +16,6 @@ import {
   typeCode,
   viewSession,
 } from '../../domain/verification/widget-sessions.ts'
-import { networkOf } from '../../domain/verifications/network.ts'
 import { openCaptchaSecret } from '../../domain/verifiers/captcha-secret.ts'
 import { verifierChannels, type Widget } from '../../domain/verifiers/verifier.ts'
 import { findWidget } from '../../domain/verifiers/verifiers.ts'

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { SearchLimiter } from '../../../base/concurrency/search-limiter.ts'
 import { AppError } from '../../../base/errors.ts'
+import { networkOf } from '../../../base/network/networks.ts'
 import { type WidgetErrorCode, widgetErrors } from '../../../base/widget-errors.ts'
 import type { Acceptance } from '../../../domain/messages/single.ts'
 import { isOld, Results } from '../../../domain/verification/results.ts'
@@ -13,7 +14,6 @@ import {
   type SessionContext,
   sendForSession,
 } from '../../../domain/verification/widget-sessions.ts'
-import { networkOf } from '../../../domain/verifications/network.ts'
 import type { Widget } from '../../../domain/verifiers/verifier.ts'
 import { findWidget, hadVerifier } from '../../../domain/verifiers/verifiers.ts'
 import { failSession, findSession, onlyWaitingSession, widgetIdIn } from '../../../domain/widgets/sessions.ts'
