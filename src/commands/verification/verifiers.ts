@@ -2,7 +2,7 @@ import { AppError, UsageError } from '../../base/errors.ts'
 import type { Pool } from '../../db/sql.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { needsNoRegistration, whyUnusable } from '../../domain/routing/routing.ts'
-import { sendersCalled } from '../../domain/senders/senders.ts'
+import { sendersByNames } from '../../domain/senders/senders.ts'
 import { fieldsOf, subjectOf } from '../../domain/verification/changes.ts'
 import {
   defaultSettings,
@@ -117,7 +117,7 @@ export const nameOf = ({ options: { name } }: Call) => (name === undefined ? {} 
 export async function nameNotes(sql: Pool, { companyId, settings }: Verifier): Promise<string[]> {
   const named = settings.channels.map(channelType => ({ channelType, senderName: senderFor(settings, channelType)! }))
   const names = named.filter(({ channelType, senderName }) => !needsNoRegistration(channelType, senderName))
-  const found = await sendersCalled(
+  const found = await sendersByNames(
     sql,
     companyId,
     names.map(({ senderName }) => senderName),

@@ -74,7 +74,7 @@ describe.each(planModes)('%s', mode => {
   })
 
   test('blocked subjects are listed and counted without reading the others', async () => {
-    expect(await rowsRead(sql => store.selectBlocked(sql, companyId), /blocked_until/)).toBeLessThan(SIZE / 100)
+    expect(await rowsRead(sql => store.blockedSubjects(sql, companyId), /blocked_until/)).toBeLessThan(SIZE / 100)
     expect(await rowsRead(sql => store.countBlocked(sql), /blocked_until/)).toBeLessThan(SIZE / 100)
   })
 

@@ -84,8 +84,8 @@ describe.each(planModes)('%s', mode => {
 
   test('errors are listed from the newest', async () => {
     const filter = { widgetId: 'abcdefghjkm0', code: 112, limit: 20 }
-    expect(await rowsRead(sql => store.selectErrors(sql, companyId, filter), /from widget_errors/)).toBeLessThan(2000)
-    expect(await rowsRead(sql => store.selectErrors(sql, companyId, { limit: 20 }), /from widget_errors/)).toBe(20)
+    expect(await rowsRead(sql => store.listErrors(sql, companyId, filter), /from widget_errors/)).toBeLessThan(2000)
+    expect(await rowsRead(sql => store.listErrors(sql, companyId, { limit: 20 }), /from widget_errors/)).toBe(20)
   })
 
   test('the search for old rows does not read all rows', async () => {

@@ -1,20 +1,11 @@
 import type { Sql, Transaction } from '../../db/sql.ts'
-import type { BlacklistEntry, BlacklistPlace, Source } from './entry.ts'
+import type { BlacklistEntry, BlacklistPlace } from './entry.ts'
 import * as store from './store.ts'
 
 export { STOP_WORDS } from '../../base/content/stop-words.ts'
 
 export type { BlacklistEntry, BlacklistPlace, Source } from './entry.ts'
-
-export async function addToBlacklist(
-  sql: Sql,
-  companyId: number,
-  destination: string,
-  comment: string | undefined,
-  source: Source = 'STAFF',
-) {
-  await store.upsertEntry(sql, companyId, destination, comment ?? null, source)
-}
+export { addToBlacklist } from './store.ts'
 
 /** Adds many numbers, as digits. Returns the number of new entries. Adding a number again changes nothing. */
 export async function importToBlacklist(sql: Sql, companyId: number, numbers: string[], comment: string | undefined) {

@@ -2,10 +2,16 @@ import { spellingsOf } from '../../base/content/bot-names.ts'
 import type { Sql } from '../../db/sql.ts'
 import { ASKED, type BlacklistEntry, type BlacklistPlace, type Source } from './entry.ts'
 
-/** An existing entry keeps its source. A new comment replaces the old one. */
-export function upsertEntry(sql: Sql, companyId: number, destination: string, comment: string | null, source: Source) {
+/** Adds a number. An existing entry keeps its source. A new comment replaces the old one. */
+export function addToBlacklist(
+  sql: Sql,
+  companyId: number,
+  destination: string,
+  comment: string | undefined,
+  source: Source = 'STAFF',
+) {
   return sql`
-    insert into blacklist (company_id, destination, comment, source) values (${companyId}, ${destination}, ${comment}, ${source})
+    insert into blacklist (company_id, destination, comment, source) values (${companyId}, ${destination}, ${comment ?? null}, ${source})
     on conflict (company_id, destination) do update set comment = coalesce(excluded.comment, blacklist.comment)`
 }
 

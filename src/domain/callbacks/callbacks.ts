@@ -6,7 +6,6 @@ import {
   type CallbackPass,
   LIFETIME_MS,
   MOST_EVENTS,
-  type Receiver,
   type ReceiverKey,
   receiverOf,
   type StatusEvent,
@@ -17,6 +16,13 @@ import * as store from './store.ts'
 
 export type { StatusEvent } from './callback.ts'
 export type { MessagingEvent } from './messaging-event.ts'
+export {
+  claimReceivers,
+  findDueReceivers,
+  listCallbackAttempts,
+  releaseReceiver,
+  renewReceivers,
+} from './store.ts'
 
 const KEPT_MS = 30 * 24 * 3_600_000
 const SWEEP_SIZE = 1000
@@ -70,13 +76,6 @@ const rowOf = (url: string, events: EventForUrl<unknown>[]): store.NewCallback =
   events: JSON.stringify(events.map(({ event }) => event)),
   eventCount: events.length,
 })
-
-export { claimReceivers, renewReceivers, selectDueReceivers as findDueReceivers } from './store.ts'
-
-/** Ends the claim of a receiver. A failing receiver has `probeAt`, the time of its next probe. */
-export async function releaseReceiver(sql: Sql, receiver: Receiver, worker: string, probeAt?: Date): Promise<void> {
-  await store.releaseReceiver(sql, receiver, worker, probeAt ?? null)
-}
 
 /** The batches to send next. For a probe it is the oldest batch, even if it is not due yet. */
 export async function nextBatches(
@@ -159,13 +158,6 @@ export async function listCallbacks(sql: Sql, companyId: number, options: { befo
   const rows = await store.selectCallbacks(sql, companyId, options.before ?? Number.MAX_SAFE_INTEGER, options.limit)
   return rows.map(row => ({ ...row, url: withoutPassword(row.url) }))
 }
-
-export const listCallbackAttempts = (
-  sql: Sql,
-  companyId: number,
-  callbackId: number,
-  limit = 100,
-): Promise<store.ListedAttempt[]> => store.selectAttempts(sql, companyId, callbackId, limit)
 
 /** Sends a finished batch again, and gives it another day. A waiting batch is tried at once. */
 export async function replayCallback(sql: Sql, companyId: number, callbackId: number, now: Date): Promise<void> {

@@ -32,7 +32,7 @@ export function insertCallbacks(
  * jumps from receiver to receiver in the index, so its cost depends on the number of receivers and not of batches. At most
  * `mostDoubtful` of the returned receivers failed last time.
  */
-export function selectDueReceivers(sql: Sql, now: Date, limit: number, mostDoubtful: number) {
+export function findDueReceivers(sql: Sql, now: Date, limit: number, mostDoubtful: number) {
   return sql<ReceiverKey[]>`
     with recursive waiting as (
       (select company_id, receiver, due_at from callbacks where status = 'WAITING'
@@ -90,10 +90,11 @@ const receiverKeys = (sql: Sql, keys: ReceiverKey[]) => sql`
   unnest(${keys.map(key => key.companyId)}::bigint[], ${keys.map(key => key.receiver)}::text[])
   as given (company_id, receiver)`
 
-export function releaseReceiver(sql: Sql, key: Receiver, worker: string, probeAt: Date | null) {
+/** Ends the claim of a receiver. A failing receiver has `probeAt`, the time of its next probe. */
+export function releaseReceiver(sql: Sql, key: Receiver, worker: string, probeAt?: Date) {
   return sql`
     update receivers set worker = null, claimed_until = '-infinity', failures = ${key.failures},
-      probe_at = coalesce(${probeAt}::timestamptz, '-infinity')
+      probe_at = coalesce(${probeAt ?? null}::timestamptz, '-infinity')
     where company_id = ${key.companyId} and receiver = ${key.receiver} and worker = ${worker}`
 }
 
@@ -271,7 +272,7 @@ export type ListedAttempt = {
   tookMs: number
 }
 
-export function selectAttempts(sql: Sql, companyId: number, callbackId: number, limit: number) {
+export function listCallbackAttempts(sql: Sql, companyId: number, callbackId: number, limit = 100) {
   return sql<ListedAttempt[]>`
     select attempted_at, tried_events, delivered_events,
       status_code, error, answer, took_ms
@@ -443,7 +444,7 @@ export type TestResult = {
   tookMs: number
 }
 
-export function updateTest(sql: Sql, companyId: number, testId: number, result: TestResult, now: Date) {
+export function finishTest(sql: Sql, { companyId, testId }: AskedTest, result: TestResult, now: Date) {
   const { body, statusCode, error, answer, tookMs } = result
   return sql`
     update callback_tests set finished_at = ${now}, body = ${body}, status_code = ${statusCode}, error = ${error},

@@ -3,7 +3,7 @@ import type { Sql, Transaction } from '../../db/sql.ts'
 import { type CallbackApi, withoutPassword } from './callback.ts'
 import * as store from './store.ts'
 
-export type { AskedTest, TestResult } from './store.ts'
+export { type AskedTest, finishTest, type TestResult } from './store.ts'
 
 /**
  * A test call is one signed request that is about no message. The cabinet requests it. An engine sends it like a callback:
@@ -49,15 +49,6 @@ export async function testCall(sql: Sql, companyId: number, testId: number, now:
 /** Takes the test calls that an engine sends next. */
 export const takeTests = (sql: Sql, now: Date, limit: number): Promise<store.AskedTest[]> =>
   store.takeTests(sql, now, new Date(now.getTime() - WAITS_MS), limit)
-
-export async function finishTest(
-  sql: Sql,
-  { companyId, testId }: store.AskedTest,
-  result: store.TestResult,
-  now: Date,
-): Promise<void> {
-  await store.updateTest(sql, companyId, testId, result, now)
-}
 
 export const idOfTest = ({ companyId, testId }: store.AskedTest) => `test_${companyId}_${testId}`
 

@@ -7,7 +7,7 @@ import { foreignNames } from '../gateways/name-owners.ts'
 import type { Acceptance, MessageRequest, NewSingle, Refusal } from '../messages/single.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { openPriceBook } from '../pricing/pricing.ts'
-import { sendersCalled } from '../senders/senders.ts'
+import { sendersByNames } from '../senders/senders.ts'
 import { type DraftContext, draftSingle, matchRequests } from '../singles/draft.ts'
 import { acceptWithin, keepFailed } from '../singles/singles.ts'
 import { type Telling, tell } from '../singles/telling.ts'
@@ -146,7 +146,7 @@ async function readDraftContext(
   const { partnerId } = await requireAnyCompany(sql, companyId)
   const requests = steps.map(({ planned }) => planned.request)
   const [senders, foreign, prices, { templates }] = await Promise.all([
-    sendersCalled(sql, companyId, names),
+    sendersByNames(sql, companyId, names),
     foreignNames(sql, companyId, requests),
     openPriceBook(sql, partnerId),
     currentTemplates(sql, pool, companyId, now),
@@ -154,9 +154,6 @@ async function readDraftContext(
   const matches = await matchRequests(templates, requests, () => new Effort(forAccepted))
   return { senders, foreignNames: foreign, prices, templates, matches, numbering: numbering(), linkBase }
 }
-
-/** The states of steps whose time is over. */
-export const stepsOf = (sql: Sql, companyId: number, uuids: string[]) => store.selectSteps(sql, companyId, uuids)
 
 /** Stops cascades, and returns the ids of the cascades that had steps left. */
 export async function endCascades(sql: Transaction, companyId: number, cascadeUuids: string[], now: Date) {

@@ -1,4 +1,3 @@
-import { uuidRange } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { CascadePlan } from '../messages/single.ts'
 
@@ -56,27 +55,6 @@ export function endCascades(sql: Sql, companyId: number, cascadeUuids: string[],
       steps = case when c.verification_uuid is null then c.steps else ${stepsWithoutCodes(sql)} end
     where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and ${canContinue(sql)}
     returning c.cascade_uuid`
-}
-
-export type OpenStep = {
-  uuid: string
-  status: 'CREATED' | 'SENT' | 'DELIVERED' | 'FAILED'
-  readAt: Date | null
-  cascadeUuid: string
-  step: number
-  condition: 'not_delivered' | 'not_read'
-}
-
-/** The states of these steps, and the conditions of their cascades. */
-export function selectSteps(sql: Sql, companyId: number, uuids: string[]) {
-  const sorted = uuids.toSorted()
-  const range = uuidRange(sorted)
-  return sql<OpenStep[]>`
-    select m.message_uuid as uuid, m.status, m.read_at, m.cascade_uuid, m.cascade_step as step,
-      c.steps -> (m.cascade_step - 1) ->> 'condition' as condition
-    from messages m join cascades c on c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid
-    where m.company_id = ${companyId} and m.message_uuid = any(${sorted}::uuid[])
-      and m.message_uuid between ${range.first} and ${range.last}`
 }
 
 /**

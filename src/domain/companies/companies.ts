@@ -14,6 +14,8 @@ import type {
 } from './company.ts'
 import * as store from './store.ts'
 
+export { listAllCompanies } from './store.ts'
+
 export async function createCompany(sql: Sql, partner: Partner, company: NewCompany): Promise<{ companyId: number }> {
   const [created] = await store.insertCompany(sql, partner, company)
   return created!
@@ -105,8 +107,6 @@ export async function updateCompany(sql: Sql, partner: Partner, companyId: numbe
   if (!updated) throw notFound('Company')
   return updated
 }
-
-export const listAllCompanies = (sql: Sql): Promise<Company[]> => store.selectAllCompanies(sql)
 
 /** For staff: a company of whichever partner. */
 export async function requireAnyCompany(sql: Sql, companyId: number): Promise<Company> {

@@ -118,8 +118,7 @@ export function selectCompany(sql: Sql, partnerId: number, companyId: number) {
 export const selectAnyCompany = (sql: Sql, companyId: number) =>
   sql<Company[]>`select ${columns(sql)} from companies where company_id = ${companyId}`
 
-export const selectAllCompanies = (sql: Sql) =>
-  sql<Company[]>`select ${columns(sql)} from companies order by company_id`
+export const listAllCompanies = (sql: Sql) => sql<Company[]>`select ${columns(sql)} from companies order by company_id`
 
 export function updateCompany(sql: Sql, partnerId: number, companyId: number, change: CompanyChange) {
   const given = <K extends keyof CompanyChange>(field: K) => change[field] !== undefined

@@ -7,7 +7,7 @@ import { refuseForeignNames } from '../gateways/name-owners.ts'
 import { type Once, once } from '../idempotency/idempotency.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { requireUsableName } from '../routing/routing.ts'
-import { sendersCalled } from '../senders/senders.ts'
+import { sendersByNames } from '../senders/senders.ts'
 import { currentTemplates } from '../templates/approved.ts'
 import { budgetOf } from '../templates/effort.ts'
 import type { TrafficCenter } from '../traffic-centers/traffic-center.ts'
@@ -62,7 +62,7 @@ async function registrationsOf(sql: Sql, companyId: number, dispatch: ClientDisp
     ...(dispatch.cascade ? [] : [dispatch]),
     ...steps.map((step, i) => ({ ...step, step: i })),
   ])
-  const found = await sendersCalled(sql, companyId, [...new Set(names)])
+  const found = await sendersByNames(sql, companyId, [...new Set(names)])
   steps.forEach((step, i) => void requireUsableName(found, step, i))
   return requireUsableName(found, dispatch).map(({ senderId }) => senderId)
 }

@@ -14,7 +14,7 @@ import type { Partner } from '../partners/partner.ts'
 import { tariffsByIds } from '../pricing/pricing.ts'
 import { type Package, packagesBetween } from '../pricing/tariff.ts'
 import { requireUsableName } from '../routing/routing.ts'
-import { sendersByIds, sendersCalled } from '../senders/senders.ts'
+import { sendersByIds, sendersByNames } from '../senders/senders.ts'
 import { requestStopsOf } from '../stop-requests/stop-requests.ts'
 import type { Dispatch, DispatchKey } from './dispatch.ts'
 import { requireDispatch } from './reading.ts'
@@ -165,7 +165,7 @@ async function refuseUnapproved(sql: Sql, dispatch: Dispatch) {
   const { companyId, channelType, senderName } = dispatch
   if (senderName) {
     await refuseForeignNames(sql, companyId, [{ channelType, senderName }])
-    requireUsableName(await sendersCalled(sql, companyId, [senderName]), { channelType, senderName })
+    requireUsableName(await sendersByNames(sql, companyId, [senderName]), { channelType, senderName })
     return
   }
   const senders = await sendersByIds(sql, dispatch.companyId, dispatch.senderIds)

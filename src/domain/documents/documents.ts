@@ -11,6 +11,8 @@ import {
 } from './document.ts'
 import * as store from './store.ts'
 
+export { listDocuments } from './store.ts'
+
 /** Uploads of one partner run one after another, so that together they keep the quota. */
 export async function storeDocument(
   sql: Sql,
@@ -34,9 +36,6 @@ async function refuseBeyondQuota(sql: Sql, companyId: number, sizeBytes: number,
   const refusal = refusalOfRoom(usage!, sizeBytes, quota)
   if (refusal) throw invalidField('file', refusal)
 }
-
-export const listDocuments = (sql: Sql, companyId: number): Promise<CompanyDocument[]> =>
-  store.selectDocuments(sql, companyId)
 
 /** Ids of documents that belong to a request for a sender name. They cannot be deleted. */
 export const usedDocuments = async (sql: Sql, companyId: number): Promise<Set<string>> =>

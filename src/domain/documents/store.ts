@@ -38,7 +38,7 @@ export function selectUsage(sql: Sql, companyId: number) {
       where partner_id = (select partner_id from companies where company_id = ${companyId}))`
 }
 
-export function selectDocuments(sql: Sql, companyId: number) {
+export function listDocuments(sql: Sql, companyId: number) {
   return sql<CompanyDocument[]>`
     select ${columns(sql)} from company_documents where company_id = ${companyId} order by created_at, document_id`
 }

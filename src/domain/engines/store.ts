@@ -4,8 +4,11 @@ import type { Sql } from '../../db/sql.ts'
 /** The report of an engine about itself. `unrecorded` counts messages that are submitted and not recorded yet. */
 export type EngineVitals = Vitals & { unrecorded: number }
 
-/** A field that this report does not have keeps the value of the last report. */
-export const upsertEngine = (sql: Sql, worker: string, clockOffMs: number, vitals: Partial<EngineVitals>) => sql`
+/**
+ * Records that an engine runs. Each engine calls this every second. A field that this report does not have keeps the
+ * value of the last report.
+ */
+export const seeEngine = (sql: Sql, worker: string, clockOffMs = 0, vitals: Partial<EngineVitals> = {}) => sql`
   insert into engines (worker, clock_off_ms, host, pid, version, memory_bytes, loop_delay_ms, unrecorded)
   values (${worker}, ${clockOffMs}, ${vitals.host ?? ''}, ${vitals.pid ?? 0}, ${vitals.version ?? ''},
     ${vitals.memoryBytes ?? null}, ${vitals.loopDelayMs ?? null}, ${vitals.unrecorded ?? null})
@@ -17,11 +20,12 @@ export const upsertEngine = (sql: Sql, worker: string, clockOffMs: number, vital
     loop_delay_ms = coalesce(excluded.loop_delay_ms, engines.loop_delay_ms),
     unrecorded = coalesce(excluded.unrecorded, engines.unrecorded)`
 
-export const deleteEngine = (sql: Sql, worker: string) => sql`delete from engines where worker = ${worker}`
+/** Removes an engine that stops normally. */
+export const removeEngine = (sql: Sql, worker: string) => sql`delete from engines where worker = ${worker}`
 
 /** Counts the engines that reported within ten seconds, and selects the largest difference of their clocks. */
 export const selectSeen = (sql: Sql) => sql<{ engines: number; clockOffMs: number | null }[]>`
   select count(*) as engines, (array_agg(clock_off_ms order by abs(clock_off_ms) desc))[1] as clock_off_ms
   from engines where seen_at > clock_timestamp() - interval '10 seconds'`
 
-export const deleteUnseen = (sql: Sql) => sql`delete from engines where seen_at < now() - interval '1 day'`
+export const forgetGoneEngines = (sql: Sql) => sql`delete from engines where seen_at < now() - interval '1 day'`

@@ -8,6 +8,8 @@ import { tell } from '../singles/telling.ts'
 import { dropTimers } from '../timers/timers.ts'
 import * as store from './store.ts'
 
+export { overdueWaiting } from './store.ts'
+
 /**
  * Sorts messages whose time is over. `waiting` messages are not sent any more, and `sent` messages have no receipt. A
  * `leased` message is left to its worker, which checks the time before sending.
@@ -20,9 +22,6 @@ export async function expiringAmong(sql: Pool, companyId: number, uuids: string[
     leased: found.filter(({ status, isLeased }) => status === 'CREATED' && isLeased).map(({ uuid }) => uuid),
   }
 }
-
-/** Single messages that waited too long and have no timer. A worker that takes one meanwhile checks the time, too. */
-export const overdueWaiting = (sql: Pool, now: Date, limit: number) => store.selectOverdueWaiting(sql, now, limit)
 
 /**
  * Handles cascade steps whose time is over. Returns the uuids of steps that are still SENT: the caller ends them, and their

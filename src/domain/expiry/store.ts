@@ -18,10 +18,11 @@ export function selectExpiring(sql: Sql, companyId: number, uuids: string[]) {
 }
 
 /**
- * Single messages whose lifetime ended while their lane could not send (its name is suspended, or its gateway is down). They
- * are in the part of a lane that no worker has taken, or in a lease that was returned.
+ * Single messages without a timer whose lifetime ended while their lane could not send (its name is suspended, or its
+ * gateway is down). They are in the part of a lane that no worker has taken, or in a lease that was returned. A worker
+ * that takes one meanwhile checks the time, too.
  */
-export function selectOverdueWaiting(sql: Sql, now: Date, limit: number) {
+export function overdueWaiting(sql: Sql, now: Date, limit: number) {
   return sql<{ companyId: number; uuid: string }[]>`
     with standing as (
       select company_id, lane_id, cursor as first_seq, tail as next_seq from lanes

@@ -69,7 +69,7 @@ export const selectReceiptIds = (sql: Sql, gatewayIds: number[]) => sql<(LearntR
   where gateway_id = any(${gatewayIds}::bigint[])`
 
 /** Nothing happens for a gateway that was removed meanwhile. */
-export const upsertReceiptIds = (sql: Sql, gatewayId: number, { relation, byAddress }: LearntReceiptIds) => sql`
+export const keepReceiptIds = (sql: Sql, gatewayId: number, { relation, byAddress }: LearntReceiptIds) => sql`
   insert into gateway_receipt_ids (gateway_id, relation, by_address)
   select gateway_id, ${relation}, ${byAddress} from gateways where gateway_id = ${gatewayId} for key share
   on conflict (gateway_id) do update
@@ -98,6 +98,7 @@ export const selectAnswers = (sql: Sql, gatewayId: number, seconds: number) => s
 export const deleteOldAnswers = (sql: Sql, gatewayId: number) => sql`
   delete from gateway_answers where gateway_id = ${gatewayId} and seen_at < clock_timestamp() - interval '2 days'`
 
-export const deleteLearnt = (sql: Sql, gatewayId: number) => sql`
+/** The gateway now connects to another SMSC, so the learnt format of the last SMSC does not apply. */
+export const forgetReceiptIds = (sql: Sql, gatewayId: number) => sql`
   with answers as (delete from gateway_answers where gateway_id = ${gatewayId})
   delete from gateway_receipt_ids where gateway_id = ${gatewayId}`

@@ -7,7 +7,7 @@ import { forgetReceiptIds } from './receipt-ids.ts'
 import { keep, keepChanged } from './secrets.ts'
 import * as store from './store.ts'
 
-export const listGateways = (sql: Sql): Promise<Gateway[]> => store.selectGateways(sql)
+export { keepSimulated, listGateways, simulatorOutbox, unreportedSimulated } from './store.ts'
 
 export async function findGateway(sql: Sql, gatewayId: number): Promise<Gateway | undefined> {
   const [found] = await store.selectGateway(sql, gatewayId)
@@ -24,7 +24,7 @@ export async function addGateway(sql: Sql, gateway: NewGateway, keeping?: Keepin
 
 /** By its id, or by its name. */
 export async function requireGateway(sql: Sql, called: string): Promise<Gateway> {
-  const gateways = await store.selectGateways(sql)
+  const gateways = await store.listGateways(sql)
   const found =
     gateways.find(({ name }) => name === called) ?? gateways.find(({ gatewayId }) => String(gatewayId) === called)
   if (!found) throw notFound('Gateway')
@@ -70,7 +70,7 @@ const leadsElsewhere = (
 ) => ['host', 'port', 'systemId'].some(name => before[name] !== after[name])
 
 async function refuseTakenName(sql: Sql, gatewayId: number, wanted: string | undefined) {
-  const taken = wanted !== undefined && (await store.selectGateways(sql)).find(({ name }) => name === wanted)
+  const taken = wanted !== undefined && (await store.listGateways(sql)).find(({ name }) => name === wanted)
   if (taken && taken.gatewayId !== gatewayId) throw invalid(`A gateway with the name "${taken.name}" exists already`)
 }
 
@@ -111,15 +111,6 @@ export async function addSimulators(sql: Sql): Promise<void> {
 
 const OUTBOX_SIZE = 100_000
 
-export const keepSimulated = (sql: Sql, gatewayId: number, worker: string, messages: store.SimulatedMessage[]) =>
-  store.insertSimulated(sql, gatewayId, worker, messages)
-
-/** What a simulated operator took from another engine longer ago than this, and never reported: that one is gone. */
-export const unreportedSimulated = (sql: Sql, gatewayId: number, worker: string, afterSeconds: number) =>
-  store.selectUnreported(sql, gatewayId, worker, afterSeconds)
-
-export const simulatorOutbox = (sql: Sql) => store.selectOutbox(sql)
-
 const NEWEST_HANDED = 5000
 
 /** What the simulated operators got of a message that was handed to them a moment ago. */
@@ -137,7 +128,7 @@ export async function writeSimulatedInbound(
   message: Pick<SimulatedInbound, 'from' | 'to' | 'text'>,
 ): Promise<void> {
   const isSimulated = (gateway: Gateway) => gateway.connector === 'simulator' && gateway.channelType === channelType
-  if (!(await store.selectGateways(sql)).some(isSimulated)) {
+  if (!(await store.listGateways(sql)).some(isSimulated)) {
     throw invalid(`There is no simulated operator for ${channelType}`)
   }
   await store.insertInbound(sql, channelType, message)

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts'
 import type { GatewayError, OwnMinute } from './minute.ts'
 
-export function upsertMinutes(sql: Sql, worker: string, rows: OwnMinute[]) {
+export function writeGatewayMinutes(sql: Sql, worker: string, rows: OwnMinute[]) {
   const column = <K extends keyof OwnMinute>(name: K) => rows.map(row => row[name])
   return sql`
     insert into gateway_minutes (gateway_id, minute, worker, parts, taken, ended, failed, errors)
@@ -36,5 +36,5 @@ export const selectHour = (sql: Sql) => sql<MinuteRow[]>`
   where minute > now() - interval '1 hour'
   order by gateway_id, minute`
 
-export const deleteOldMinutes = (sql: Sql) => sql`
+export const forgetOldMinutes = (sql: Sql) => sql`
   delete from gateway_minutes where minute < now() - interval '26 hours'`

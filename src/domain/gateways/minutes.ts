@@ -1,9 +1,8 @@
 import type { Sql } from '../../db/sql.ts'
-import type { GatewayError, OwnMinute } from './minute.ts'
+import type { GatewayError } from './minute.ts'
 import * as store from './minute-store.ts'
 
-export const writeGatewayMinutes = (sql: Sql, worker: string, rows: OwnMinute[]) =>
-  store.upsertMinutes(sql, worker, rows)
+export { forgetOldMinutes, writeGatewayMinutes } from './minute-store.ts'
 
 export type GatewayDay = {
   /** The approximate number of receipts still to come: parts taken within a day, minus receipts. */
@@ -78,5 +77,3 @@ export async function outstandingOf(sql: Sql, gatewayId: number): Promise<number
   const [row] = await store.selectOutstanding(sql, gatewayId)
   return Math.max(0, row!.outstanding)
 }
-
-export const forgetOldMinutes = (sql: Sql) => store.deleteOldMinutes(sql)

@@ -3,6 +3,8 @@ import * as store from './bind-store.ts'
 import { BIND_LEASE_SECONDS } from './binds.ts'
 import type { LearntReceiptIds, OwnAnswers } from './gateway.ts'
 
+export { forgetReceiptIds, keepReceiptIds } from './bind-store.ts'
+
 /** The formats of ids in the receipts of gateways, as any engine learnt them. */
 export async function allLearntReceiptIds(sql: Sql, gatewayIds: number[]): Promise<Map<number, LearntReceiptIds>> {
   const rows = gatewayIds.length === 0 ? [] : await store.selectReceiptIds(sql, gatewayIds)
@@ -11,10 +13,6 @@ export async function allLearntReceiptIds(sql: Sql, gatewayIds: number[]): Promi
 
 export async function learntReceiptIds(sql: Sql, gatewayId: number): Promise<LearntReceiptIds | undefined> {
   return (await allLearntReceiptIds(sql, [gatewayId])).get(gatewayId)
-}
-
-export async function keepReceiptIds(sql: Sql, gatewayId: number, learnt: LearntReceiptIds): Promise<void> {
-  await store.upsertReceiptIds(sql, gatewayId, learnt)
 }
 
 export async function noteAnswers(sql: Sql, gatewayId: number, worker: string, answers: OwnAnswers): Promise<void> {
@@ -26,9 +24,4 @@ export async function noteAnswers(sql: Sql, gatewayId: number, worker: string, a
 export async function answersOf(sql: Sql, gatewayId: number): Promise<{ until: Date; unanswered: number } | undefined> {
   const [row] = await store.selectAnswers(sql, gatewayId, BIND_LEASE_SECONDS)
   return row?.answeredUntil ? { until: row.answeredUntil, unanswered: row.unanswered } : undefined
-}
-
-/** The gateway now connects to another SMSC, so the learnt format of the last SMSC does not apply. */
-export async function forgetReceiptIds(sql: Sql, gatewayId: number): Promise<void> {
-  await store.deleteLearnt(sql, gatewayId)
 }

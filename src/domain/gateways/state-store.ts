@@ -56,7 +56,7 @@ export const countHolders = (sql: Sql, gatewayId: number) => sql<{ engines: numb
 export type EngineState = Omit<GatewayState, 'engines' | 'lastError' | 'lastErrorAt' | 'answerMs'> & { worker: string }
 
 /** The states of each engine that reported within the last seconds. */
-export const selectEngineStates = (sql: Sql) => sql<EngineState[]>`
+export const gatewayEngines = (sql: Sql) => sql<EngineState[]>`
   select gateway_id, worker, up, bound, wanted, open_messages as open, window_size as "window",
     parts_last_minute
   from gateway_states

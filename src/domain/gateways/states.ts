@@ -3,6 +3,8 @@ import type { Sql } from '../../db/sql.ts'
 import type { Gateway, GatewayState, OwnState } from './gateway.ts'
 import * as store from './state-store.ts'
 
+export { gatewayEngines } from './state-store.ts'
+
 /** Writes down how an engine's gateways are doing, in place of what it wrote before. */
 export async function writeGatewayStates(sql: Sql, worker: string, states: OwnState[]): Promise<void> {
   await store.deleteOthers(
@@ -23,9 +25,6 @@ export async function gatewayStates(sql: Sql): Promise<Map<number, GatewayState>
   const states = await store.selectStates(sql)
   return new Map(states.map(state => [state.gatewayId, state]))
 }
-
-/** The same engine by engine. */
-export const gatewayEngines = (sql: Sql): Promise<store.EngineState[]> => store.selectEngineStates(sql)
 
 /**
  * Waits until every engine uses this version of the gateway. Returns how many engines do not: 0 after a pause means that

@@ -7,7 +7,7 @@ const columns = (sql: Sql) => sql`
   secrets as sealed, parts_per_second, paused, paused_at, drain_until,
   companies, version`
 
-export const selectGateways = (sql: Sql) => sql<Gateway[]>`select ${columns(sql)} from gateways order by gateway_id`
+export const listGateways = (sql: Sql) => sql<Gateway[]>`select ${columns(sql)} from gateways order by gateway_id`
 
 export const selectGateway = (sql: Sql, gatewayId: number) =>
   sql<Gateway[]>`select ${columns(sql)} from gateways where gateway_id = ${gatewayId}`
@@ -90,7 +90,7 @@ export type SimulatedMessage = {
   text: string
 }
 
-export function insertSimulated(sql: Sql, gatewayId: number, worker: string, messages: SimulatedMessage[]) {
+export function keepSimulated(sql: Sql, gatewayId: number, worker: string, messages: SimulatedMessage[]) {
   return sql`
     insert into simulator_messages (gateway_id, worker, company_id, message_uuid, sender_name, destination, channel_type, text)
     select ${gatewayId}, ${worker}::uuid, q.* from unnest(
@@ -100,10 +100,11 @@ export function insertSimulated(sql: Sql, gatewayId: number, worker: string, mes
 }
 
 /**
- * What a simulated operator took through other engines and never reported: its messages that are still SENT. The
- * lateral keeps the planner to one look-up by key for each: a join would read all messages there are.
+ * Messages that a simulated operator took through other engines longer ago than `afterSeconds` and that are still SENT:
+ * the engine that took them has ended without a report. The lateral join makes the planner look up each message by its
+ * key. A plain join would read all messages.
  */
-export function selectUnreported(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
+export function unreportedSimulated(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
   return sql<SimulatedMessage[]>`
     select s.company_id, s.message_uuid as uuid, s.sender_name, s.destination,
       s.channel_type, s.text
@@ -117,7 +118,7 @@ export function selectUnreported(sql: Sql, gatewayId: number, worker: string, af
     limit 10000`
 }
 
-export const selectOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
+export const simulatorOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
   select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
   from simulator_messages order by simulator_id`
 

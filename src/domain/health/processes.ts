@@ -1,6 +1,7 @@
-import type { Vitals } from '../../base/process/vitals.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
+
+export { forgetGoneApis, removeApi, seeApi } from './store.ts'
 
 export type Level = 'ok' | 'look' | 'bad' | 'unknown'
 
@@ -54,12 +55,3 @@ function healthOf(
   const level = isGone ? 'bad' : problems.length > 0 ? 'look' : 'ok'
   return { kind, ...row, ...held, problems, level }
 }
-
-/** An API process is there. */
-export const seeApi = (sql: Sql, process: string, clockOffMs: number, vitals: Vitals) =>
-  store.upsertApi(sql, process, clockOffMs, vitals)
-
-/** It has ended in good order. */
-export const removeApi = (sql: Sql, process: string) => store.deleteApi(sql, process)
-
-export const forgetGoneApis = (sql: Sql) => store.deleteUnseenApis(sql)

@@ -35,7 +35,8 @@ export const selectApis = (sql: Sql) => sql<ProcessRow[]>`
   select process as id, ${columns(sql)}, null::int as unrecorded from api_processes
   order by seen_at desc limit ${MOST_PROCESSES}`
 
-export const upsertApi = (sql: Sql, process: string, clockOffMs: number, vitals: Vitals) => sql`
+/** Records that an API process runs. Each process calls this regularly. */
+export const seeApi = (sql: Sql, process: string, clockOffMs: number, vitals: Vitals) => sql`
   insert into api_processes (process, host, pid, version, clock_off_ms, memory_bytes, loop_delay_ms)
   values (${process}, ${vitals.host}, ${vitals.pid}, ${vitals.version}, ${clockOffMs}, ${vitals.memoryBytes},
     ${vitals.loopDelayMs})
@@ -43,9 +44,10 @@ export const upsertApi = (sql: Sql, process: string, clockOffMs: number, vitals:
     seen_at = clock_timestamp(), clock_off_ms = excluded.clock_off_ms, memory_bytes = excluded.memory_bytes,
     loop_delay_ms = excluded.loop_delay_ms`
 
-export const deleteApi = (sql: Sql, process: string) => sql`delete from api_processes where process = ${process}`
+/** Removes an API process that stops normally. */
+export const removeApi = (sql: Sql, process: string) => sql`delete from api_processes where process = ${process}`
 
-export const deleteUnseenApis = (sql: Sql) => sql`delete from api_processes where seen_at < now() - interval '1 day'`
+export const forgetGoneApis = (sql: Sql) => sql`delete from api_processes where seen_at < now() - interval '1 day'`
 
 /** How many leases, binds and callback receivers each engine holds. */
 export const selectHeld = (sql: Sql) => sql<{ worker: string; leases: number; binds: number; receivers: number }[]>`

@@ -176,7 +176,7 @@ export async function tryInbound(
 ): Promise<InboundTrial> {
   const { channelType, senderName, text } = trial
   const place = isInboundChannel(channelType) ? await placeOf(sql, companyId, channelType, senderName) : undefined
-  const rules = inOrder(await store.selectListedRules(sql, companyId))
+  const rules = inOrder(await store.listRules(sql, companyId))
   const isApproved = (await store.selectIsApproved(sql, companyId, channelType, senderName)).length > 0
   return {
     hindrance: !place ? 'channel' : !inbound ? 'switch' : !isApproved ? 'name' : null,

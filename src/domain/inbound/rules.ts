@@ -1,13 +1,13 @@
 import { invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
-import { sendersCalled } from '../senders/senders.ts'
+import { sendersByNames } from '../senders/senders.ts'
 import { centerCalled, defaultCenter } from '../traffic-centers/traffic-centers.ts'
 import { type InboundChannel, MOST_NAMES, MOST_RULES, refusalOfUrl } from './rule.ts'
 import type { ListedRule } from './store.ts'
 import * as store from './store.ts'
 
-export type { ListedRule } from './store.ts'
+export { type ListedRule, listRules } from './store.ts'
 
 export type NewRule = {
   channelType: InboundChannel
@@ -82,13 +82,10 @@ export async function changeRule(
  */
 async function refuseForeignNames(sql: Transaction, companyId: number, channelType: string, names: string[]) {
   if (names.length > MOST_NAMES) throw invalidField('senderNames', `at most ${MOST_NAMES}`)
-  const known = (await sendersCalled(sql, companyId, names)).filter(sender => sender.channelType === channelType)
+  const known = (await sendersByNames(sql, companyId, names)).filter(sender => sender.channelType === channelType)
   const foreign = names.find(name => !known.some(({ senderName }) => senderName === name))
   if (foreign !== undefined) throw invalid(`The company has no sender name "${foreign}" for ${channelType}`)
 }
-
-export const listRules = (sql: Sql, companyId?: number): Promise<ListedRule[]> =>
-  store.selectListedRules(sql, companyId)
 
 export async function removeRule(sql: Sql, companyId: number, ruleId: number): Promise<void> {
   if ((await store.deleteRule(sql, companyId, ruleId)).count === 0) throw notFound('Rule')

@@ -201,7 +201,7 @@ export function selectRules(sql: Sql, companyId: number, channelType: InboundCha
 
 export type ListedRule = InboundRule & { centerName: string }
 
-export function selectListedRules(sql: Sql, companyId: number | undefined) {
+export function listRules(sql: Sql, companyId?: number) {
   return sql<ListedRule[]>`
     select ${ruleColumns(sql)}, name as center_name
     from inbound_rules join traffic_centers using (company_id, center_id)

@@ -8,6 +8,8 @@ import { refusalOfAddresses } from './address-list.ts'
 import { type FoundKey, type Key, type KeyType, refusalOfKeyName } from './key.ts'
 import * as store from './store.ts'
 
+export { listAllKeys, listKeys } from './store.ts'
+
 export type KeyOptions = {
   name?: string
   /** Addresses and networks that may use the key. Empty: all. */
@@ -78,14 +80,9 @@ export function keyFinder(sql: Sql): (value: string) => Promise<FoundKey | undef
   return async value => find(hashOf(value).toString('hex'))
 }
 
-export const listKeys = (sql: Sql, companyId: number): Promise<Key[]> => store.selectKeys(sql, companyId)
-
 /** Sets the name of the key for people. It may be empty. */
 export const nameOfKey = async (sql: Sql, companyId: number, keyId: number): Promise<string> =>
   (await store.selectNameOf(sql, companyId, keyId))[0]?.name ?? ''
-
-/** For staff: the keys of every company. */
-export const listAllKeys = (sql: Sql): Promise<Key[]> => store.selectAllKeys(sql)
 
 /** For staff: the key with this id, of any company. */
 export async function companyOfKey(sql: Sql, keyId: number): Promise<number> {

@@ -32,7 +32,7 @@ export function selectKeysByHash(sql: Sql, hexHashes: string[]) {
     where i.key_hash = any(array(select decode(hash, 'hex') from unnest(${hexHashes}::text[]) hash))`
 }
 
-export function selectKeys(sql: Sql, companyId: number) {
+export function listKeys(sql: Sql, companyId: number) {
   return sql<Key[]>`
     select ${columns(sql)} from api_keys k
     where k.company_id = ${companyId} order by k.key_id`
@@ -50,7 +50,8 @@ export function lockKey(sql: Sql, companyId: number, keyId: number) {
 export const countKeys = (sql: Sql, companyId: number) =>
   sql<{ count: number }[]>`select count(*)::int as count from api_keys where company_id = ${companyId}`
 
-export const selectAllKeys = (sql: Sql) => sql<Key[]>`select ${columns(sql)} from api_keys k order by k.key_id`
+/** For staff: the keys of every company. */
+export const listAllKeys = (sql: Sql) => sql<Key[]>`select ${columns(sql)} from api_keys k order by k.key_id`
 
 export const selectCompanyOf = (sql: Sql, keyId: number) =>
   sql<{ companyId: number }[]>`select company_id from api_key_ids where key_id = ${keyId}`

@@ -1,15 +1,19 @@
 import type { Sql } from '../../db/sql.ts'
-import {
-  type Lease,
-  type LeasePage,
-  MOST_WAITING_LANES,
-  type Queue,
-  type QueuePage,
-  type Run,
-  type RunnableLane,
-  type WaitingLane,
-} from './lane.ts'
+import { type Lease, MOST_WAITING_LANES, type Queue, type Run, type RunnableLane } from './lane.ts'
 import * as store from './store.ts'
+
+export {
+  blockedLanes,
+  finishLease,
+  lanesInTurn,
+  leasedRanges,
+  leasesInTurn,
+  postponeLane,
+  strandedLeases,
+  waitingByRoute,
+  waitingLane,
+  waitingLanes,
+} from './store.ts'
 
 /** Rows that one statement reads. */
 const PAGE = 500
@@ -45,33 +49,11 @@ export async function companiesWithLeases(sql: Sql, now: Date): Promise<number[]
 
 const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0)
 
-export const lanesInTurn = (sql: Sql, priority: number, now: Date, pages: QueuePage[], limit: number) =>
-  store.selectLanesInTurn(sql, priority, now, pages, limit)
-
-export const leasesInTurn = (sql: Sql, priority: number, now: Date, pages: LeasePage[], limit: number) =>
-  store.selectLeasesInTurn(sql, priority, now, pages, limit)
-
 /** Whether a company has so many waiting lanes that it gets no more until some of them are empty. */
 export async function hasTooManyLanes(sql: Sql, companyId: number): Promise<boolean> {
   const [waiting] = await store.countWaitingLanes(sql, companyId, MOST_WAITING_LANES + 1)
   return waiting !== undefined && waiting.count > MOST_WAITING_LANES
 }
-
-export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) =>
-  store.postponeLane(sql, lane, until)
-
-/** Open lanes of a dispatch with messages left to send. The cabinet shows why they wait. */
-export const waitingLanes = (sql: Sql, companyId: number, dispatchId: number): Promise<WaitingLane[]> =>
-  store.selectWaiting(sql, companyId, dispatchId)
-
-/** The number of messages that wait in open lanes and in returned leases, by channel and brand. */
-export const waitingByRoute = (sql: Sql) => store.sumWaiting(sql)
-
-/** One lane with messages left to send. Empty if the lane was closed meanwhile. */
-export const waitingLane = (sql: Sql, companyId: number, laneId: number): Promise<WaitingLane[]> =>
-  store.selectWaitingLane(sql, companyId, laneId)
-
-export const strandedLeases = (sql: Sql, limit: number) => store.selectStranded(sql, limit)
 
 export async function takeChunk(
   sql: Sql,
@@ -92,15 +74,6 @@ export async function takeOver(sql: Sql, lease: { companyId: number; leaseId: nu
 export async function renewLeases(sql: Sql, worker: string, tokens: string[]): Promise<Set<string>> {
   return new Set((await store.renewLeases(sql, worker, tokens)).map(({ token }) => token))
 }
-
-export const blockedLanes = (sql: Sql, lanes: { companyId: number; laneId: number }[]) =>
-  store.selectBlockedLanes(sql, lanes)
-
-export const leasedRanges = (sql: Sql, companyId: number, dispatchId: number) =>
-  store.selectLeasedRanges(sql, companyId, dispatchId)
-
-/** Deletes the lease of a finished chunk and adds a deadline for its messages. */
-export const finishLease = (sql: Sql, lease: Lease, dueAt: Date) => store.finishLease(sql, lease, dueAt)
 
 /** Whether a deadline after this moment covers the range of the lease. */
 export async function hasDeadline(sql: Sql, lease: Lease, after: Date): Promise<boolean> {

@@ -75,7 +75,7 @@ export function selectCompaniesWithLeases(sql: Sql, now: Date, afterCompanyId: n
  * The next lanes of each of these channels of companies that may go now, in each those first that were served longest
  * ago. Disabled companies are left out.
  */
-export function selectLanesInTurn(sql: Sql, priority: number, now: Date, pages: QueuePage[], limit: number) {
+export function lanesInTurn(sql: Sql, priority: number, now: Date, pages: QueuePage[], limit: number) {
   return sql<PagedLane[]>`
     select lane.* from unnest(
       ${pages.map(({ companyId }) => companyId)}::bigint[], ${pages.map(({ channelType }) => channelType)}::text[],
@@ -95,7 +95,7 @@ export function selectLanesInTurn(sql: Sql, priority: number, now: Date, pages: 
 }
 
 /** The next leases of each of these companies that ran out or were given back, in lanes that are open. */
-export function selectLeasesInTurn(sql: Sql, priority: number, now: Date, pages: LeasePage[], limit: number) {
+export function leasesInTurn(sql: Sql, priority: number, now: Date, pages: LeasePage[], limit: number) {
   return sql<(PagedLane & { leaseId: number })[]>`
     select lease.* from unnest(
       ${pages.map(({ companyId }) => companyId)}::bigint[],
@@ -201,7 +201,7 @@ export function renewLeases(sql: Sql, worker: string, tokens: string[]) {
 }
 
 /** Which of these lanes may no longer send: stopped, sender suspended or ended, company disabled. */
-export function selectBlockedLanes(sql: Sql, lanes: { companyId: number; laneId: number }[]) {
+export function blockedLanes(sql: Sql, lanes: { companyId: number; laneId: number }[]) {
   return sql<{ companyId: number; laneId: number }[]>`
     select l.company_id, l.lane_id
     from unnest(${lanes.map(lane => lane.companyId)}::bigint[], ${lanes.map(lane => lane.laneId)}::bigint[]) q (company_id, lane_id)
@@ -211,7 +211,7 @@ export function selectBlockedLanes(sql: Sql, lanes: { companyId: number; laneId:
     where not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED'`
 }
 
-/** Ends a lease. A deadline remembers its range: at that time, messages without a receipt fail. */
+/** Deletes the lease of a finished chunk and adds a deadline for its range: then messages without a receipt fail. */
 export function finishLease(sql: Sql, lease: Lease, dueAt: Date) {
   return sql`
     with finished as (
@@ -250,7 +250,7 @@ export function selectDeadline(sql: Sql, lease: Lease, after: Date) {
 }
 
 /** Expired leases in closed lanes. No worker takes these over, so the caller returns them. */
-export function selectStranded(sql: Sql, limit: number) {
+export function strandedLeases(sql: Sql, limit: number) {
   return sql<(Lease & { gatewayId: number | null })[]>`
     select e.company_id, lease_id, e.lane_id, first_seq,
       next_seq, token, attempts, true as was_held, gateway_id
@@ -276,15 +276,15 @@ export function deleteIdleLanes(sql: Sql, limit: number) {
 }
 
 /** The leased ranges of a dispatch. */
-export function selectLeasedRanges(sql: Sql, companyId: number, dispatchId: number) {
+export function leasedRanges(sql: Sql, companyId: number, dispatchId: number) {
   return sql<{ laneId: number; firstSeq: number; nextSeq: number }[]>`
     select e.lane_id, e.first_seq, e.next_seq
     from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
     where e.company_id = ${companyId} and l.dispatch_id = ${dispatchId} and e.worker is not null`
 }
 
-/** Open lanes of a dispatch with messages left to send, also blocked lanes. */
-export function selectWaiting(sql: Sql, companyId: number, dispatchId: number) {
+/** Open lanes of a dispatch with messages left to send, also blocked lanes. The cabinet shows why they wait. */
+export function waitingLanes(sql: Sql, companyId: number, dispatchId: number) {
   return sql<WaitingLane[]>`
     select ${waitingColumns(sql)}
     from lanes l
@@ -296,8 +296,8 @@ export function selectWaiting(sql: Sql, companyId: number, dispatchId: number) {
     order by l.lane_id`
 }
 
-/** One lane, of a dispatch or of single messages. */
-export function selectWaitingLane(sql: Sql, companyId: number, laneId: number) {
+/** One lane with messages left to send, of a dispatch or of single messages. Empty if the lane was closed meanwhile. */
+export function waitingLane(sql: Sql, companyId: number, laneId: number) {
   return sql<WaitingLane[]>`
     select ${waitingColumns(sql)}
     from lanes l
@@ -310,7 +310,8 @@ const waitingColumns = (sql: Sql) => sql`
   ${columns(sql)}, l.tail - l.cursor as waiting, c.status = 'ACTIVE' as is_company_active,
   coalesce(s.suspended, false) as is_suspended`
 
-export const sumWaiting = (sql: Sql) => sql<{ channelType: ChannelType; brandId: number; messages: number }[]>`
+/** The number of messages that wait in open lanes and in returned leases, by channel and brand. */
+export const waitingByRoute = (sql: Sql) => sql<{ channelType: ChannelType; brandId: number; messages: number }[]>`
   select channel_type, brand_id, sum(messages)::bigint as messages
   from (
     select channel_type, brand_id, tail - cursor as messages from lanes where open and cursor < tail

@@ -16,6 +16,8 @@ import {
 } from './account.ts'
 import * as store from './store.ts'
 
+export { accountsOf, listAccounts } from './store.ts'
+
 /**
  * Locks the company's account for the rest of the transaction. Each transaction that changes money, or the status of
  * messages with a hold, takes this lock first. No other transaction changes the money of the company meanwhile, so sums
@@ -144,17 +146,6 @@ export async function accountOf(sql: Sql, companyId: number, month: string): Pro
   if (!account) throw notFound('Company')
   return account
 }
-
-/** For staff: every company's account, with what it spent in the month. */
-export const listAccounts = (sql: Sql, month: string): Promise<(Account & { companyId: number })[]> =>
-  store.selectAccounts(sql, month)
-
-/** The accounts of several companies, with what each spent in the month. */
-export const accountsOf = (
-  sql: Sql,
-  companyIds: number[],
-  month: string,
-): Promise<(Account & { companyId: number })[]> => store.selectAccountsOf(sql, companyIds, month)
 
 /** Changes the billing mode of a company. It applies to new reservations; existing ones stay. */
 export async function setBilling(sql: Sql, companyId: number, billing: BillingMode): Promise<void> {

@@ -11,7 +11,8 @@ export function selectAccount(sql: Sql, companyId: number, month: string) {
     where a.company_id = ${companyId}`
 }
 
-export function selectAccounts(sql: Sql, month: string) {
+/** For staff: every company's account, with what it spent in the month. */
+export function listAccounts(sql: Sql, month: string) {
   return sql<(Account & { companyId: number })[]>`
     select a.company_id, a.balance, a.reserved, c.budget, c.billing, c.currency,
       coalesce(m.spent, 0)::numeric(18, 4) as spent
@@ -20,7 +21,8 @@ export function selectAccounts(sql: Sql, month: string) {
     order by a.company_id`
 }
 
-export function selectAccountsOf(sql: Sql, companyIds: number[], month: string) {
+/** The accounts of several companies, with what each spent in the month. */
+export function accountsOf(sql: Sql, companyIds: number[], month: string) {
   return sql<(Account & { companyId: number })[]>`
     select a.company_id, a.balance, a.reserved, c.budget, c.billing, c.currency,
       coalesce(m.spent, 0)::numeric(18, 4) as spent

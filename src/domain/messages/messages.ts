@@ -1,4 +1,3 @@
-import type { Money } from '../../base/money.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
   BLOCK_SIZE,
@@ -10,7 +9,15 @@ import {
 } from './message.ts'
 import * as store from './store.ts'
 
-export type { MessagesOfDispatch } from './store.ts'
+export {
+  acceptedMessages,
+  ensureMessageMonths,
+  failuresOf,
+  type MessagesOfDispatch,
+  overdueMessages,
+  queuedMessages,
+  setFinalPrices,
+} from './store.ts'
 
 /** Writes a request's messages and adds them to the counters of their dispatch. */
 export async function writeMessages(
@@ -96,25 +103,8 @@ export async function* everyMessage(
   }
 }
 
-/** The error codes of the failed messages of a dispatch. The most frequent code is first. */
-export const failuresOf = (
-  sql: Sql,
-  dispatch: store.MessagesOfDispatch,
-): Promise<{ errorCode: number | null; messages: number }[]> => store.countFailures(sql, dispatch)
-
-export const acceptedMessages = (sql: Sql, dispatch: store.MessagesOfDispatch, from: number, count: number) =>
-  store.selectAccepted(sql, dispatch, from, count)
-
-/** Creates the partitions of the next months. */
-export const ensureMessageMonths = (sql: Sql) => store.ensureMonths(sql)
-
-type Range = Parameters<typeof store.selectQueued>[1]
-type Bounds = Parameters<typeof store.selectQueued>[2]
-
-export const queuedMessages = (sql: Sql, range: Range, bounds: Bounds) => store.selectQueued(sql, range, bounds)
-
-export const overdueMessages = (sql: Sql, range: Range & Bounds, sentBefore: Date) =>
-  store.selectOverdue(sql, range, sentBefore)
+type Range = Parameters<typeof store.queuedMessages>[1]
+type Bounds = Parameters<typeof store.queuedMessages>[2]
 
 export async function lastSentIn(sql: Sql, range: Range & Bounds): Promise<Date | null> {
   const [row] = await store.selectLastSent(sql, range)
@@ -204,6 +194,3 @@ const noChange = (dispatchId: number, block: number): store.BlockChange => ({
 })
 
 const noCounts = (): store.StatusCounts => ({ CREATED: 0, SENT: 0, DELIVERED: 0, FAILED: 0 })
-
-export const setFinalPrices = (sql: Sql, companyId: number, prices: { uuid: string; amount: Money }[]) =>
-  store.setFinalPrices(sql, companyId, prices)

@@ -93,8 +93,11 @@ const sumsIn = (sql: Sql, table: string, which: Condition) => sql`
   from ${sql(table)} m where ${which}
   group by 1, 2, 3, 4, 5`
 
-/** The same sums over all messages, with detached months. `which` is a condition on `m`. */
-export const sumsOfAll = (sql: Sql, which: Condition) => sql`
+/**
+ * The sums of all messages and their recipients, with detached months. The ledger is verified from them. `which` is a
+ * condition on `m`.
+ */
+export const messageSums = (sql: Sql, which: Condition) => sql`
   ${sumsIn(sql, 'messages', which)}
   union all
   select m.company_id, m.dispatch_id, m.block, m.status, m.tariff_id, m.messages, m.parts, m.unsent_messages,
@@ -129,7 +132,7 @@ const trafficIn = (sql: Sql, table: string, which: Condition) => sql`
   where e.hour is not null
   group by 1, 2, 3, 4, 5`
 
-/** The traffic of one attached month. `which` is a condition on `m`. */
+/** The messages of one attached month, counted by hour. `which` is a condition on `m`. */
 export const trafficOfMonth = (sql: Sql, month: string, which: Condition) => trafficIn(sql, tableOf(month), which)
 
 /** The traffic of the detached months. */
@@ -144,7 +147,7 @@ const reachedIn = (sql: Sql, table: string, which: Condition) => sql`
   join tariffs t on t.tariff_id = m.tariff_id and t.pricing_model = 'MAU'
   where m.status = 'DELIVERED' and ${which}`
 
-export const reachedByAll = (sql: Sql, which: Condition) => sql`
+export const reachedRecipients = (sql: Sql, which: Condition) => sql`
   ${reachedIn(sql, 'messages', which)}
   union
   select m.company_id, m.tariff_id, m.destination from closed_recipients m where ${which}`

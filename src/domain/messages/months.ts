@@ -1,6 +1,8 @@
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as store from './months-store.ts'
 
+export { closedTraffic, messageSums, reachedRecipients, trafficOfMonth } from './months-store.ts'
+
 /** A month of message keys, in UTC, such as `2026-05`. */
 export type Month = {
   month: string
@@ -113,14 +115,6 @@ async function refuseBusy(sql: Sql, month: string): Promise<string | undefined> 
   return row?.locked ? undefined : BUSY
 }
 
-/** The sums of all messages and their recipients, with detached months. The ledger is verified from them. */
-export const messageSums = store.sumsOfAll
-export const reachedRecipients = store.reachedByAll
-
 /** The months that are attached, the oldest first. */
 export const attachedMonths = async (sql: Sql): Promise<string[]> =>
   (await store.selectAttachedMonths(sql)).map(({ month }) => month)
-
-/** Messages counted by hour: of one attached month, and of all detached months. */
-export const trafficOfMonth = store.trafficOfMonth
-export const closedTraffic = store.closedTraffic

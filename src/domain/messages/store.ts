@@ -111,7 +111,8 @@ export function selectByPosition(sql: Sql, dispatch: MessagesOfDispatch, from: n
     order by dispatch_position`
 }
 
-export function countFailures(sql: Sql, dispatch: MessagesOfDispatch) {
+/** The error codes of the failed messages of a dispatch. The most frequent code is first. */
+export function failuresOf(sql: Sql, dispatch: MessagesOfDispatch) {
   return sql<{ errorCode: number | null; messages: number }[]>`
     select error_code, count(*) as messages from messages
     where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
@@ -142,7 +143,7 @@ export function selectFromBlocks(
 }
 
 /** The accepted messages of one request. They have a lane. */
-export function selectAccepted(sql: Sql, dispatch: MessagesOfDispatch, from: number, count: number) {
+export function acceptedMessages(sql: Sql, dispatch: MessagesOfDispatch, from: number, count: number) {
   return sql<{ uuid: string; destination: string; parts: number; senderId: number }[]>`
     select message_uuid as uuid, destination, parts, sender_id from messages
     where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
@@ -184,7 +185,8 @@ export function addToBlocks(
       created_parts = dispatch_blocks.created_parts + excluded.created_parts`
 }
 
-export const ensureMonths = (sql: Sql) => sql`select ensure_message_months()`
+/** Creates the partitions of the next months. */
+export const ensureMessageMonths = (sql: Sql) => sql`select ensure_message_months()`
 
 type Range = { companyId: number; laneId: number; firstSeq: number; nextSeq: number }
 type Bounds = { firstUuid: string | null; lastUuid: string | null }
@@ -199,7 +201,7 @@ const within = (sql: Sql, { firstUuid, lastUuid }: Bounds) =>
     : sql`and m.message_uuid >= uuid7_floor(now() - interval '100 days')`
 
 /** The CREATED messages of a chunk, at most `most`. */
-export function selectQueued(sql: Sql, range: Range & { most?: number }, bounds: Bounds) {
+export function queuedMessages(sql: Sql, range: Range & { most?: number }, bounds: Bounds) {
   return sql<QueuedMessage[]>`
     select m.message_uuid as uuid, m.seq, m.destination, m.text, m.parts, m.sender_name,
       m.expires_at, m.waits_until, m.content,
@@ -336,7 +338,7 @@ export function changeBlocks(sql: Sql, companyId: number, changes: BlockChange[]
 }
 
 /** Messages of a range whose lifetime is over without a receipt. */
-export function selectOverdue(sql: Sql, range: Range & Bounds, sentBefore: Date) {
+export function overdueMessages(sql: Sql, range: Range & Bounds, sentBefore: Date) {
   return sql<{ uuid: string }[]>`
     select m.message_uuid as uuid from messages m
     where m.company_id = ${range.companyId} and m.lane_id = ${range.laneId} and m.seq >= ${range.firstSeq}

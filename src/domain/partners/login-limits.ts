@@ -4,6 +4,8 @@ import type { Pool, Sql } from '../../db/sql.ts'
 import { FAILURE_WINDOW_MS, FAILURES_ALLOWED } from './partner.ts'
 import * as store from './store.ts'
 
+export { forgetFailures } from './store.ts'
+
 /**
  * How guessing is slowed down. An attempt is counted as failed before its password is checked, and the count is taken
  * back when the password was right: guesses side by side are counted one by one, and once the limit is reached right and
@@ -67,9 +69,6 @@ export async function lockedLogins(sql: Sql, logins: string[], now: Date): Promi
   const failures = await store.selectFailures(sql, [...subjects.keys()], windowStart(now))
   return new Set(failures.flatMap(row => (row.failures >= FAILURES_ALLOWED ? subjects.get(row.subject)! : [])))
 }
-
-/** Deletes the failures of a login, from every network. */
-export const forgetFailures = (sql: Sql, login: string) => store.deleteFailuresOf(sql, login)
 
 /** Housekeeping: counts whose window is over, and networks that were not used for long. */
 export async function forgetOldCounts(sql: Sql, now: Date): Promise<void> {

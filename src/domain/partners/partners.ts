@@ -2,10 +2,12 @@ import { createFinder } from '../../base/concurrency/batcher.ts'
 import { AppError, invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { forgetFailures, forgetOldCounts } from './login-limits.ts'
-import type { ListedPartner, Partner, PartnerFilter, PartnerPlace } from './partner.ts'
+import type { Partner, PartnerFilter, PartnerPlace } from './partner.ts'
 import { hashPassword, isPassword } from './password.ts'
 import * as store from './store.ts'
 import { hashToken } from './token.ts'
+
+export { listPartners } from './store.ts'
 
 export async function createPartner(sql: Sql, login: string, password: string): Promise<{ partnerId: number }> {
   const [created] = await store.insertPartner(sql, login, await hashPassword(password))
@@ -60,8 +62,6 @@ export async function partnerWithLogin(sql: Sql, login: string): Promise<Partner
   const [partner] = await store.selectPartner(sql, login)
   return partner
 }
-
-export const listPartners = (sql: Sql): Promise<ListedPartner[]> => store.selectPartners(sql)
 
 /** A page of partners in the order of their logins; the next page begins where this one ends. */
 export async function pageOfPartners(sql: Sql, filter: PartnerFilter, place: PartnerPlace, perPage: number) {

@@ -16,7 +16,7 @@ export function selectPartner(sql: Sql, login: string) {
     where login = ${login}`
 }
 
-export const selectPartners = (sql: Sql) =>
+export const listPartners = (sql: Sql) =>
   sql<ListedPartner[]>`
     select partner_id, login, currency, disabled_at from partners order by partner_id`
 
@@ -130,7 +130,8 @@ export function lowerFailures(sql: Sql, subjects: string[]) {
     update login_failures f set failures = greatest(f.failures - 1, 0) from locked where f.subject = locked.subject`
 }
 
-export function deleteFailuresOf(sql: Sql, login: string) {
+/** Deletes the failures of a login, from every network. */
+export function forgetFailures(sql: Sql, login: string) {
   return sql`
     delete from login_failures
     where subject = ${`login:${login}`}

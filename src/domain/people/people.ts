@@ -8,6 +8,8 @@ import { isRoleOf, type Person, type Place, type Role, roles, type Viewer } from
 import { checkOwnPassword } from './sign-in.ts'
 import * as store from './store.ts'
 
+export { listPeople } from './store.ts'
+
 export const INVITATION_LIVES_MS = 7 * 24 * 3600_000
 const MOST_NAME = 100
 /** Of a company, of a partner or of the staff: the page lists them all. */
@@ -136,8 +138,6 @@ export const changePreferences = (sql: Sql, { personId }: Viewer, preferences: s
     throw invalidField('name', `must have at most ${MOST_NAME} characters`)
   return store.updatePreferences(sql, personId, preferences)
 }
-
-export const listPeople = (sql: Sql, place: Place): Promise<Person[]> => store.selectPeople(sql, place)
 
 /** A person of this place. A person of another place is not found. */
 export async function requirePerson(sql: Sql, place: Place, personId: number): Promise<Person> {

@@ -22,7 +22,7 @@ export async function createStaff(
   return { staffId: created.personId }
 }
 
-export const listStaff = (sql: Sql): Promise<Person[]> => store.selectPeople(sql, STAFF)
+export const listStaff = (sql: Sql): Promise<Person[]> => store.listPeople(sql, STAFF)
 
 /** A new password ends every session. */
 export async function changeStaffPassword(pool: Pool, login: string, password: string): Promise<void> {

@@ -32,7 +32,7 @@ export const selectPersonByLogin = (sql: Sql, login: string) =>
   sql<Person[]>`select ${columns(sql)} from people p where login = ${login}`
 
 /** Of a company, of a partner, or the staff. */
-export function selectPeople(sql: Sql, place: Place) {
+export function listPeople(sql: Sql, place: Place) {
   return sql<Person[]>`
     select ${columns(sql)} from people p where ${isOf(sql, place)} order by person_id`
 }

@@ -5,6 +5,8 @@ import type { Sql, Transaction } from '../../db/sql.ts'
 import { type DatedPrice, ELSEWHERE, type NewPrice, ownPriceAt, type PricePlace, pricePlaceKey } from './other-price.ts'
 import * as store from './store.ts'
 
+export { openPrices } from './store.ts'
+
 /** Prices of other channels and of countries: they are the same for every partner. */
 
 export type PriceChange = {
@@ -23,9 +25,6 @@ export type PriceDifference = {
   ended: NewPrice[]
   unchanged: number
 }
-
-/** The prices that hold now or will, each place with its rows in order. */
-export const openPrices = (sql: Sql): Promise<DatedPrice[]> => store.selectDatedPrices(sql)
 
 export function versionOfPrices(prices: readonly DatedPrice[], place?: PricePlace): string {
   const seen = place ? prices.filter(one => pricePlaceKey(one) === pricePlaceKey(place)) : prices
@@ -76,7 +75,7 @@ export async function changePrices(
 ): Promise<PriceDifference> {
   await store.lockPrices(sql)
   const from = change.from ?? (await store.databaseNow(sql))
-  const known = await openPrices(sql)
+  const known = await store.openPrices(sql)
   if (versionOfPrices(known, change.versionPlace) !== change.version)
     throw invalid('Somebody else changed these prices in the meantime: look at them again')
   const difference = priceDifference(known, change.prices, from, replaces)
@@ -98,7 +97,7 @@ function refuseEnd({ country, price }: NewPrice) {
 /** Takes back the next planned change of a price. Answers it. */
 export async function withdrawPrice(sql: Transaction, place: PricePlace, version: string): Promise<DatedPrice> {
   await store.lockPrices(sql)
-  const known = await openPrices(sql)
+  const known = await store.openPrices(sql)
   if (versionOfPrices(known, place) !== version)
     throw invalid('Somebody else changed these prices in the meantime: look at them again')
   const now = await store.databaseNow(sql)
@@ -118,7 +117,7 @@ export type ListedPrice = PricePlace & {
 }
 
 export async function listPrices(sql: Sql): Promise<ListedPrice[]> {
-  const known = await openPrices(sql)
+  const known = await store.openPrices(sql)
   const now = await store.databaseNow(sql)
   return [...Map.groupBy(known, pricePlaceKey).values()]
     .map(rows => {

@@ -6,6 +6,8 @@ import type { FeeOf } from '../senders/moderation.ts'
 import * as store from './store.ts'
 import { pickTariff, placeKey, reservedPrice, type Tariff, type TariffQuestion, type TariffStep } from './tariff.ts'
 
+export { listSenderFees } from './store.ts'
+
 const filters = ['senderType', 'brand', 'trafficType', 'pricingModel'] as const
 
 export type TariffFilter = Partial<Pick<Tariff, (typeof filters)[number]>>
@@ -29,8 +31,6 @@ export function groupSteps<Row extends Omit<Tariff, 'steps'> & TariffStep>(rows:
   return [...tariffs.values()]
 }
 
-export const listSenderFees = (sql: Sql) => store.selectSenderFees(sql)
-
 /** Names that are approved from now on have the new fee. Refused when it is no longer what the caller saw. */
 export async function changeSenderFee(sql: Sql, brand: string, before: Money, value: Money): Promise<void> {
   const [changed] = await store.updateSenderFee(sql, brand, before, value)
@@ -38,7 +38,7 @@ export async function changeSenderFee(sql: Sql, brand: string, before: Money, va
 }
 
 export async function senderFeeTable(sql: Sql): Promise<FeeOf> {
-  const fees = new Map((await store.selectSenderFees(sql)).map(fee => [fee.brand, fee.value]))
+  const fees = new Map((await store.listSenderFees(sql)).map(fee => [fee.brand, fee.value]))
   return brand => fees.get(brand) ?? null
 }
 

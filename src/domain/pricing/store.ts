@@ -136,7 +136,7 @@ export const updateSenderFee = (sql: Sql, brand: string, before: Money, value: M
   sql`update sender_fees set value = ${formatMoney(value)}::text::numeric
     where brand = ${brand} and value = ${formatMoney(before)}::text::numeric returning brand`
 
-export const selectSenderFees = (sql: Sql) =>
+export const listSenderFees = (sql: Sql) =>
   sql<{ brand: string; value: Money; currency: string }[]>`
     select brand, value, currency from sender_fees
     order by array_position(array['MTS', 'BEELINE', 'MEGAFON', 'TELE2'], brand), brand`
@@ -153,8 +153,8 @@ export const selectCountryPrices = (sql: Sql) =>
     select distinct on (country_code) country_code as country_code, price from country_prices
     where valid_from <= clock_timestamp() order by country_code, valid_from desc`
 
-/** Prices of channels and countries that hold now or will; a price that has ended is left out. */
-export const selectDatedPrices = (sql: Sql) =>
+/** The current and future prices of channels and countries. The prices of one channel or country are in the order of their dates. */
+export const openPrices = (sql: Sql) =>
   sql<DatedPrice[]>`
     select * from (
       select p.*, lead(valid_from) over (partition by channel_type, country order by valid_from) as until

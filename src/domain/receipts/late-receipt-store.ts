@@ -30,7 +30,7 @@ export function insertLateReceipts(sql: Sql, companyId: number, receipts: LateRe
     on conflict do nothing`
 }
 
-export const selectLateReceipts = (sql: Sql, companyId: number, uuid: string) => sql<
+export const lateReceiptsOf = (sql: Sql, companyId: number, uuid: string) => sql<
   (Omit<LateReceipt, 'uuid' | 'gatewayId'> & { receivedAt: Date })[]
 >`
   select status, received_at, error_code, operator_error

@@ -2,6 +2,8 @@ import type { Sql } from '../../db/sql.ts'
 import * as store from './late-receipt-store.ts'
 import type { StatusReport } from './status-report.ts'
 
+export { lateReceiptsOf } from './late-receipt-store.ts'
+
 /** Stores receipts of messages that were already final. They change neither the message nor its price. */
 export async function keepLateReceipts(
   sql: Sql,
@@ -18,9 +20,6 @@ export async function keepLateReceipts(
   })
   if (late.length > 0) await store.insertLateReceipts(sql, companyId, late, now)
 }
-
-export const lateReceiptsOf = (sql: Sql, companyId: number, uuid: string) =>
-  store.selectLateReceipts(sql, companyId, uuid)
 
 const MOST_COUNTED = 1000
 const MOST_SHOWN = 10

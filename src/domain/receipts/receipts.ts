@@ -5,6 +5,8 @@ import { type Addressee, type ProviderReceipt, submissionTo } from './receipt.ts
 import { cleanReceipts, type StatusReport } from './status-report.ts'
 import * as store from './store.ts'
 
+export { dropKeptReceipts, takeKeptReceipts, wakeUnreadReceipts } from './store.ts'
+
 export type MatchedReceipt = { companyId: number; statusReport: StatusReport }
 
 /**
@@ -158,16 +160,9 @@ export async function unreadReceipts(sql: Sql, gatewayId: number, before: Date, 
   return (await store.selectUnread(sql, gatewayId, before, limit)).reverse()
 }
 
-/** Matches receipts with ambiguous ids at once, because the format of the ids is known now. */
-export const wakeUnreadReceipts = (sql: Sql, gatewayId: number) => store.wakeUnread(sql, gatewayId)
-
 /** Stores receipts that match no submission yet in the receipt inbox. */
 export const keepReceipts = (sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) =>
   store.insertInbox(sql, gatewayId, cleanReceipts(receipts))
-
-export const takeKeptReceipts = (sql: Sql, limit: number) => store.claimInbox(sql, limit)
-
-export const dropKeptReceipts = (sql: Sql, receiptIds: number[]) => store.deleteInbox(sql, receiptIds)
 
 const OLD_AT_ONCE = 1000
 const MOST_OLD_BATCHES = 1000

@@ -106,7 +106,7 @@ export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderRecei
  * longer a receipt is in the inbox, the later it is due again. The statement skips rows that another engine has locked, so
  * engines do not deadlock.
  */
-export function claimInbox(sql: Sql, limit: number) {
+export function takeKeptReceipts(sql: Sql, limit: number) {
   return sql<(ProviderReceipt & { receiptId: number; gatewayId: number })[]>`
     with due as materialized (
       select receipt_id from receipt_inbox where claimed_until < clock_timestamp()
@@ -127,15 +127,15 @@ export const selectUnread = (sql: Sql, gatewayId: number, before: Date, limit: n
   where gateway_id = ${gatewayId} and is_unread and received_at < ${before}
   order by receipt_id desc limit ${limit}`
 
-/** Makes receipts with ambiguous ids due at once. */
-export const wakeUnread = (sql: Sql, gatewayId: number) => sql`
+/** Makes receipts with ambiguous ids due at once, because the format of the ids is known now. */
+export const wakeUnreadReceipts = (sql: Sql, gatewayId: number) => sql`
   update receipt_inbox set claimed_until = '-infinity'
   where receipt_id in (
     select receipt_id from receipt_inbox where gateway_id = ${gatewayId} and is_unread
     order by receipt_id for update skip locked)`
 
 /** Locks the rows in the order of their ids, so that two engines that delete the same rows do not deadlock. */
-export const deleteInbox = (sql: Sql, receiptIds: number[]) => sql`
+export const dropKeptReceipts = (sql: Sql, receiptIds: number[]) => sql`
   with done as materialized (
     select receipt_id from receipt_inbox where receipt_id = any(${receiptIds}::bigint[])
     order by receipt_id for update)

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/sql.ts'
 import { KEPT_MS, type Owner } from './request.ts'
 import * as store from './store.ts'
 
-export type { ListedRequest, Place } from './store.ts'
+export { countRequests, type ListedRequest, type Place } from './store.ts'
 
 export const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'refused'] as const
 export type StatusClass = (typeof statusClasses)[number]
@@ -84,9 +84,6 @@ async function unlistedAmong(
 }
 
 const startOfMinute = (at: Date) => new Date(Math.floor(at.getTime() / 60_000) * 60_000)
-
-/** The number of requests since a moment of the last day, by key. Key 0 is the token of a partner. */
-export const countRequests = (sql: Sql, owner: Owner, since: Date) => store.selectTotals(sql, owner, since)
 
 /** The last use of each key of a company, to the minute. */
 export async function lastUses(sql: Sql, companyId: number): Promise<Map<number, Date>> {

@@ -108,7 +108,8 @@ export function selectUnlisted(sql: Sql, owner: Owner, from: Date, to: Date) {
     group by minute order by minute desc`
 }
 
-export function selectTotals(sql: Sql, owner: Owner, since: Date) {
+/** The number of requests since a moment of the last day, by key. Key 0 is the token of a partner. */
+export function countRequests(sql: Sql, owner: Owner, since: Date) {
   return sql<{ keyId: number; requests: number; refused: number }[]>`
     select key_id, sum(requests)::int as requests, sum(refused)::int as refused from request_minutes
     where owner_kind = ${owner.kind} and owner_id = ${owner.id} and minute >= ${since}

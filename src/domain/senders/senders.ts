@@ -18,10 +18,10 @@ import * as store from './store.ts'
 import { versionOf } from './version.ts'
 
 export {
-  selectAllSenders as listAllSenders,
-  selectSenders as listSenders,
-  selectSendersByIds as sendersByIds,
-  selectSendersByNames as sendersCalled,
+  listAllSenders,
+  listSenders,
+  sendersByIds,
+  sendersByNames,
 } from './store.ts'
 
 export async function createSender(sql: Transaction, companyId: number, sender: NewSender): Promise<Sender> {
@@ -41,7 +41,7 @@ export async function createSenders(
   brands: Sender['brand'][],
 ): Promise<Sender[]> {
   await store.lockSendersOf(sql, companyId)
-  const existing = (await store.selectSendersByNames(sql, companyId, [sender.senderName])).filter(
+  const existing = (await store.sendersByNames(sql, companyId, [sender.senderName])).filter(
     ({ channelType, status }) => channelType === sender.channelType && status !== 'DENIED' && status !== 'CLOSED',
   )
   const made: Sender[] = []

@@ -75,14 +75,14 @@ export function selectSenderForUpdate(sql: Sql, companyId: number, senderId: num
     where s.company_id = ${companyId} and s.sender_id = ${senderId} for update of s`
 }
 
-export function selectSendersByIds(sql: Sql, companyId: number, senderIds: number[]) {
+export function sendersByIds(sql: Sql, companyId: number, senderIds: number[]) {
   return sql<Sender[]>`
     select ${columns(sql)} ${fromSenders(sql)}
     where s.company_id = ${companyId} and s.sender_id = any(${senderIds}::bigint[])`
 }
 
 /** Every registration of these names, in any review status. */
-export function selectSendersByNames(sql: Sql, companyId: number, names: string[]) {
+export function sendersByNames(sql: Sql, companyId: number, names: string[]) {
   return sql<Sender[]>`
     select ${columns(sql)} ${fromSenders(sql)}
     where s.company_id = ${companyId} and s.sender_name = any(${names}::text[])
@@ -100,7 +100,7 @@ const filtered = (sql: Sql, companyId: number, filter: SenderFilter) => {
       ${oneOf('channel_type', filter.channelType)} ${oneOf('country_code', filter.countryCode)}`
 }
 
-export function selectSenders(sql: Sql, companyId: number, filter: SenderFilter) {
+export function listSenders(sql: Sql, companyId: number, filter: SenderFilter) {
   return sql<Sender[]>`
     select ${columns(sql)} ${fromSenders(sql)} ${filtered(sql, companyId, filter)} order by s.sender_id`
 }
@@ -232,7 +232,7 @@ export const selectDue = (sql: Sql, due: Omit<DueRows, 'except'>, leftToStaff: s
   )
 
 /** For staff: the names of all companies or of one company. Names under review come first. */
-export function selectAllSenders(sql: Sql, companyId: number | undefined) {
+export function listAllSenders(sql: Sql, companyId: number | undefined) {
   return sql<Sender[]>`
     select ${columns(sql)} ${fromSenders(sql)}
     ${companyId === undefined ? sql`` : sql`where s.company_id = ${companyId}`}
@@ -246,7 +246,7 @@ export type WaitingSender = Pick<Sender, 'senderId' | 'companyId' | 'senderName'
 }
 
 /** The oldest first. */
-export function selectWaiting(sql: Sql, limit: number) {
+export function waitingSenders(sql: Sql, limit: number) {
   return sql<WaitingSender[]>`
     select s.sender_id, s.company_id, c.name as company_name,
       s.sender_name, s.channel_type, s.brand,

@@ -1,9 +1,9 @@
-import type { Pool, Sql } from '../../db/sql.ts'
+import type { Sql } from '../../db/sql.ts'
 import { isCode } from './short-link.ts'
 import type { ClicksOfDispatch, LinkPlace, LinkQuestion, ListedLink } from './store.ts'
 import * as store from './store.ts'
 
-export type { ClickedDispatch, ClicksOfDispatch, LinkPlace, ListedLink } from './store.ts'
+export { type ClickedDispatch, type ClicksOfDispatch, clicksByHour, type LinkPlace, type ListedLink } from './store.ts'
 
 /** A search among the short links of a company. */
 export type LinkSearch = {
@@ -85,9 +85,6 @@ export async function clickedLink(sql: Sql, companyId: number, code: string) {
   const clicks = await store.selectNewestClicks(sql, companyId, code, MOST_CLICKS)
   return { link, clickedAt: clicks.map(({ clickedAt }) => clickedAt) }
 }
-
-/** Clicks of all links of the company, by hours of UTC, from a moment on. */
-export const clicksByHour = (sql: Pool, companyId: number, from: Date) => store.selectHours(sql, companyId, from)
 
 /** The clicks on the links of a dispatch, and the number of recipients that made them. */
 export async function clicksOfDispatch(sql: Sql, companyId: number, dispatchId: number): Promise<ClicksOfDispatch> {

@@ -131,7 +131,8 @@ export function selectClickedDispatches(sql: Sql, companyId: number, before: num
 
 export const deleteOldHours = (sql: Sql, before: Date) => sql`delete from link_hours where hour < ${before}`
 
-export function selectHours(sql: Sql, companyId: number, from: Date) {
+/** Clicks of all links of the company, by hours of UTC, from a moment on. */
+export function clicksByHour(sql: Sql, companyId: number, from: Date) {
   return sql<{ hour: Date; clicks: number }[]>`
     select hour, sum(clicks)::bigint as clicks from link_hours
     where company_id = ${companyId} and hour >= ${from} group by hour order by hour`

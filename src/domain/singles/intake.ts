@@ -5,7 +5,7 @@ import { foreignNames } from '../gateways/name-owners.ts'
 import { type Once, once } from '../idempotency/idempotency.ts'
 import { type Acceptance, type MessageRequest, type NewSingle, type Refusal, stepsOf } from '../messages/single.ts'
 import type { Numbering } from '../numbering/numbering.ts'
-import { sendersCalled } from '../senders/senders.ts'
+import { sendersByNames } from '../senders/senders.ts'
 import { approvedTemplates, forgetTemplates, refuseChangedTemplates, TemplatesChanged } from '../templates/approved.ts'
 import { budgetOf, Effort, forAllTemplates } from '../templates/effort.ts'
 import { whyTemplatesAreUnusable } from '../templates/templates.ts'
@@ -169,7 +169,7 @@ export class Intake {
     const steps = requests.flatMap(stepsOf)
     const names = [...new Set(steps.map(({ senderName }) => senderName))]
     const [senders, foreign, { templates, version: templatesVersion }, prices] = await Promise.all([
-      sendersCalled(sql, companyId, names),
+      sendersByNames(sql, companyId, names),
       foreignNames(sql, companyId, steps),
       approvedTemplates(sql, companyId, now),
       this.#prices.of(companyId),

@@ -151,7 +151,8 @@ export type DueTemplate = Pick<Template, 'companyId' | 'templateId' | 'status' |
 export const selectDue = (sql: Sql, due: DueRows) =>
   selectDueRows<DueTemplate>(sql, reviewed, sql`company_id, template_id, status, valid_from, valid_to`, due)
 
-export function selectAllTemplates(sql: Sql, companyId: number | undefined) {
+/** For staff: the templates of all companies or of one company. Templates before approval come first. */
+export function listAllTemplates(sql: Sql, companyId: number | undefined) {
   return sql<Template[]>`
     select ${columns(sql)} ${fromTemplates(sql)}
     ${companyId === undefined ? sql`` : sql`where t.company_id = ${companyId}`}
@@ -184,8 +185,8 @@ export type WaitingTemplate = Pick<Template, 'templateId' | 'companyId' | 'chann
   waitingSince: Date
 }
 
-/** The oldest first. */
-export function selectWaiting(sql: Sql, limit: number) {
+/** Templates that wait for staff, the oldest first. */
+export function waitingTemplates(sql: Sql, limit: number) {
   return sql<WaitingTemplate[]>`
     select t.template_id, t.company_id, c.name as company_name,
       t.channel_type, t.pattern, s.sender_name,

@@ -6,7 +6,7 @@ import type { ReviewActor, ReviewChange } from '../review/review.ts'
 import { countWaitingRows, selectReviewChanges } from '../review/statements.ts'
 import { refuseOldVersion, versionOfValues } from '../review/version.ts'
 import { refuseBadDates, type Sender } from '../senders/sender.ts'
-import { sendersByIds, sendersCalled } from '../senders/senders.ts'
+import { sendersByIds, sendersByNames } from '../senders/senders.ts'
 import { whyUnusable } from './named.ts'
 import { refuseBadPattern } from './pattern.ts'
 import * as store from './store.ts'
@@ -19,7 +19,7 @@ import {
   type TemplateChange,
 } from './template.ts'
 
-export type { TemplateFilter } from './store.ts'
+export { listAllTemplates, type TemplateFilter, waitingTemplates } from './store.ts'
 
 /** A limit for each company, because every text is matched with all templates of its company. */
 export const MOST_TEMPLATES = 500
@@ -81,7 +81,7 @@ async function senderWithId(sql: Sql, companyId: number, senderId: number, chann
  * Of several registrations of a name, the oldest usable one is enough: a template is for all registrations of its name.
  */
 async function senderCalled(sql: Sql, companyId: number, channelType: ChannelType, given: GivenName): Promise<Sender> {
-  const called = (await sendersCalled(sql, companyId, [given.senderName])).filter(
+  const called = (await sendersByNames(sql, companyId, [given.senderName])).filter(
     sender =>
       sender.channelType === channelType &&
       (!given.brand || sender.brand === given.brand) &&
@@ -211,12 +211,4 @@ export async function companyOfTemplate(sql: Sql, templateId: number): Promise<n
 export const reviewChangesOfTemplate = (sql: Sql, companyId: number, templateId: number): Promise<ReviewChange[]> =>
   selectReviewChanges(sql, store.reviewed, companyId, templateId)
 
-/** Templates that wait for staff, the oldest first. */
-export const waitingTemplates = (sql: Sql, limit: number): Promise<store.WaitingTemplate[]> =>
-  store.selectWaiting(sql, limit)
-
 export const countWaitingTemplates = (sql: Sql): Promise<number> => countWaitingRows(sql, store.reviewed)
-
-/** For staff: the templates of all companies or of one company. Templates before approval come first. */
-export const listAllTemplates = (sql: Sql, companyId: number | undefined): Promise<Template[]> =>
-  store.selectAllTemplates(sql, companyId)

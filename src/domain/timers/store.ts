@@ -21,7 +21,7 @@ export function upsertTimers(sql: Sql, companyId: number, timers: Timer[]) {
 }
 
 /** Claims due timers for 30 seconds. If the engine crashes, another engine claims them afterwards. */
-export function claimTimers(sql: Sql, now: Date, limit: number) {
+export function takeTimers(sql: Sql, now: Date, limit: number) {
   return sql<DueTimer[]>`
     update message_timers t set claimed_until = clock_timestamp() + interval '30 seconds'
     from (

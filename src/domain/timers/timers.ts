@@ -1,6 +1,8 @@
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
-import type { DueTimer, Timer, TimerKind } from './timer.ts'
+import type { Timer, TimerKind } from './timer.ts'
+
+export { takeTimers } from './store.ts'
 
 export type { Timer, TimerKind } from './timer.ts'
 
@@ -12,10 +14,6 @@ export async function setTimers(sql: Sql, companyId: number, timers: Timer[]): P
 export async function setFirstTimers(sql: Sql, companyId: number, timers: Timer[]): Promise<void> {
   if (timers.length > 0) await store.insertTimers(sql, companyId, timers)
 }
-
-/** Claims due timers for 30 seconds. If the engine crashes, another engine claims them afterwards. */
-export const takeTimers = (sql: Sql, now: Date, limit: number): Promise<DueTimer[]> =>
-  store.claimTimers(sql, now, limit)
 
 /** Deletes timers that were handled, and returns the messages whose timers still existed. A second caller gets none. */
 export async function dropTimers(sql: Sql, companyId: number, kind: TimerKind, uuids: string[]): Promise<string[]> {

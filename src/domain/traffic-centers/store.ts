@@ -3,7 +3,7 @@ import type { TrafficCenter } from './traffic-center.ts'
 
 const columns = (sql: Sql) => sql`center_id, company_id, name, is_default`
 
-export const selectCenters = (sql: Sql, companyId: number) =>
+export const listCenters = (sql: Sql, companyId: number) =>
   sql<TrafficCenter[]>`select ${columns(sql)} from traffic_centers where company_id = ${companyId} order by center_id`
 
 export const selectDefaultCenter = (sql: Sql, companyId: number) =>

@@ -3,8 +3,7 @@ import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as store from './store.ts'
 import { DEFAULT_CENTER_NAME, MOST_CENTERS, refusalOfCenterName, type TrafficCenter } from './traffic-center.ts'
 
-export const listCenters = (sql: Sql, companyId: number): Promise<TrafficCenter[]> =>
-  store.selectCenters(sql, companyId)
+export { listCenters } from './store.ts'
 
 /** The default center of a company. The first call makes it. The company must exist. */
 export async function defaultCenter(sql: Sql, companyId: number): Promise<TrafficCenter> {
@@ -22,7 +21,7 @@ export async function centerCalled(sql: Sql, companyId: number, name: string): P
   await defaultCenter(sql, companyId)
   const find = () => store.selectCenterByName(sql, companyId, name)
   return findOrInsert(find, async () => {
-    const { length } = await store.selectCenters(sql, companyId)
+    const { length } = await store.listCenters(sql, companyId)
     if (length >= MOST_CENTERS) throw invalid(`A company has at most ${MOST_CENTERS} traffic centers`)
     return store.insertCenter(sql, companyId, name, false)
   })

@@ -75,7 +75,8 @@ export type BlockedSubject = Pick<SubjectState, 'subject' | 'blocks' | 'reason'>
   blockedUntil: Date
 }
 
-export function selectBlocked(sql: Sql, companyId: number | undefined) {
+/** Subjects for which no codes are sent now; of one company, or for staff of all. */
+export function blockedSubjects(sql: Sql, companyId?: number) {
   return sql<BlockedSubject[]>`
     select company_id, subject, blocked_until, blocks, reason from verification_limits
     where blocked_until > now() ${companyId === undefined ? sql`` : sql`and company_id = ${companyId}`}
@@ -304,7 +305,7 @@ export type StatisticsRow = {
 }
 
 /** The counts of sent, delivered and confirmed codes by verifier, day, channel and country; the newest day first. */
-export function selectStatistics(
+export function verificationStatistics(
   sql: Sql,
   companyId: number,
   filter: { verifierId?: string; from: string; to: string },
@@ -335,7 +336,8 @@ export type StatisticsSum = Omit<StatisticsRow, 'verifierId' | 'day' | 'channelT
 /** A year of a verifier has no more days, channels and countries than this. */
 const MOST_SUMS = 2000
 
-export function selectSums(sql: Sql, companyId: number, { verifierId, from, to }: Period) {
+/** The same counts added up: over the period, and by day, channel, country and verifier. */
+export function verificationSums(sql: Sql, companyId: number, { verifierId, from, to }: Period) {
   return sql<StatisticsSum[]>`
     select day::text, channel_type, country, verifier_id,
       coalesce(sum(count) filter (where what = 'sent'), 0)::bigint as sent,

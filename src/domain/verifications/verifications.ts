@@ -196,21 +196,18 @@ export async function forgetOldVerifications(sql: Sql): Promise<void> {
   while ((await store.deleteOldSubjects(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
 }
 
-export type { BlockedSubject, StatisticsRow, StatisticsSum, VerificationState } from './store.ts'
-
-/** Subjects for which no codes are sent now; of one company, or for staff of all. */
-export const blockedSubjects = (sql: Sql, companyId?: number) => store.selectBlocked(sql, companyId)
-
-/** The blocks of one company whose subject contains a text. */
-export const searchBlocked = store.searchBlocked
-
-export const countBlocked = store.countBlocked
+export {
+  type BlockedSubject,
+  blockedSubjects,
+  countBlocked,
+  type StatisticsRow,
+  type StatisticsSum,
+  searchBlocked,
+  type VerificationState,
+  verificationStatistics,
+  verificationSums,
+} from './store.ts'
 
 /** Lets codes be sent for a subject again; false when it was not known. */
 export const unblockSubject = async (sql: Sql, companyId: number, subject: string): Promise<boolean> =>
   (await store.deleteSubject(sql, companyId, subject)).count > 0
-
-export const verificationStatistics = store.selectStatistics
-
-/** The same added up: over the period, and by day, channel, country and verifier. */
-export const verificationSums = store.selectSums

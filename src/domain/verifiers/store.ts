@@ -52,13 +52,14 @@ export function selectWidget(sql: Sql, widgetId: string) {
       and exists (select from companies c where c.company_id = v.company_id and c.status <> 'DISABLED')`
 }
 
-export function selectVerifiers(sql: Sql, companyId: number, kind: VerifierKind) {
+export function listVerifiers(sql: Sql, companyId: number, kind: VerifierKind) {
   return sql<Verifier[]>`
     select ${columns(sql)} from verifiers where company_id = ${companyId} and kind = ${kind}
     order by created_at, verifier_id`
 }
 
-export function selectAllVerifiers(sql: Sql, kind: VerifierKind) {
+/** For staff: the verifiers of every company. */
+export function listAllVerifiers(sql: Sql, kind: VerifierKind) {
   return sql<Verifier[]>`
     select ${columns(sql)} from verifiers where kind = ${kind} order by company_id, created_at, verifier_id`
 }
@@ -73,5 +74,5 @@ export function updateVerifier(sql: Sql, companyId: number, verifierId: string, 
 }
 
 /** Its id is never given to another verifier: pages and programs may still use it. */
-export const deleteVerifier = (sql: Sql, companyId: number, verifierId: string) =>
+export const deleteVerifier = (sql: Sql, { companyId, verifierId }: Verifier) =>
   sql`delete from verifiers where company_id = ${companyId} and verifier_id = ${verifierId}`

@@ -15,6 +15,8 @@ import {
   type Widget,
 } from './verifier.ts'
 
+export { deleteVerifier, listAllVerifiers, listVerifiers } from './store.ts'
+
 /** The fields that a creation or a change sets. Absent fields keep their values. */
 export type VerifierOptions = {
   name?: string
@@ -58,7 +60,7 @@ export async function ensureVerifier(
 ): Promise<void> {
   await pool.begin(async sql => {
     await store.lockNames(sql, companyId)
-    const known = await store.selectVerifiers(sql, companyId, kind)
+    const known = await store.listVerifiers(sql, companyId, kind)
     if (!known.some(({ name }) => name === options.name)) await createVerifier(sql, companyId, kind, options)
   })
 }
@@ -127,13 +129,6 @@ export async function hadVerifier(sql: Sql, companyId: number, verifierId: strin
   return found?.companyId === companyId
 }
 
-export const listVerifiers = (sql: Sql, companyId: number, kind: VerifierKind): Promise<Verifier[]> =>
-  store.selectVerifiers(sql, companyId, kind)
-
-/** For staff: the verifiers of every company. */
-export const listAllVerifiers = (sql: Sql, kind: VerifierKind): Promise<Verifier[]> =>
-  store.selectAllVerifiers(sql, kind)
-
 type VerifierChange = VerifierOptions | ((before: Verifier) => VerifierOptions)
 
 /**
@@ -171,8 +166,4 @@ function changed(before: Verifier, options: VerifierOptions): store.VerifierChan
     page: before.page && { ...before.page, ...options.page },
     captchaSecret: options.captchaSecret === undefined ? before.captchaSecret : options.captchaSecret,
   }
-}
-
-export async function deleteVerifier(sql: Sql, { companyId, verifierId }: Verifier): Promise<void> {
-  await store.deleteVerifier(sql, companyId, verifierId)
 }

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
-import type { Session, WidgetError, WidgetRefusal } from './widget.ts'
+import type { Session, WidgetRefusal } from './widget.ts'
 
 /** Of each number: strangers cause some of them, and must not crowd out the others. */
 const MOST_IN_HOUR = 100
@@ -21,9 +21,4 @@ export async function logError(sql: Sql, subject: Subject, { code, reason }: Pic
   await store.insertError(sql, companyId, error, MOST_IN_HOUR)
 }
 
-/** The newest first. */
-export const listErrors = (sql: Sql, companyId: number, filter: store.ErrorFilter): Promise<WidgetError[]> =>
-  store.selectErrors(sql, companyId, filter)
-
-export type { ErrorCount } from './store.ts'
-export const countErrors = store.countErrors
+export { countErrors, type ErrorCount, listErrors } from './store.ts'

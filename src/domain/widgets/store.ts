@@ -117,7 +117,8 @@ export function insertError(sql: Sql, companyId: number, error: NewError, mostIn
 
 export type ErrorFilter = { widgetId?: string; code?: number; limit: number }
 
-export function selectErrors(sql: Sql, companyId: number, { widgetId, code, limit }: ErrorFilter) {
+/** The newest first. */
+export function listErrors(sql: Sql, companyId: number, { widgetId, code, limit }: ErrorFilter) {
   return sql<WidgetError[]>`
     select error_id, widget_id, code, reason, origin, destination, created_at
     from widget_errors

@@ -6,7 +6,7 @@ import { refuseForeignNames } from '../../gateways/name-owners.ts'
 import type { Classified, Numbering } from '../../numbering/numbering.ts'
 import { openPriceBook } from '../../pricing/pricing.ts'
 import { type Routing, requireUsableName, requireUsableSenders, routeBy, routeFreely } from '../../routing/routing.ts'
-import { sendersByIds, sendersCalled } from '../../senders/senders.ts'
+import { sendersByIds, sendersByNames } from '../../senders/senders.ts'
 import { templateAgain } from '../../templates/approved.ts'
 import { Effort, forOneTemplate } from '../../templates/effort.ts'
 import type { CascadeStep, Dispatch, Recipient } from '../dispatch.ts'
@@ -71,7 +71,7 @@ async function routingOf(sql: Sql, companyId: number, dispatch: AcceptingDispatc
     return routeBy(channelType, requireUsableSenders(found, senderIds, channelType))
   }
   await refuseForeignNames(sql, companyId, [{ channelType, senderName }])
-  const ofName = await sendersCalled(sql, companyId, [senderName])
+  const ofName = await sendersByNames(sql, companyId, [senderName])
   const senders = requireUsableName(ofName, { channelType, senderName })
   return senders.length > 0 ? routeBy(channelType, senders) : routeFreely()
 }

@@ -28,7 +28,7 @@ import {
   requireSenderRequest,
   requireUnchanged,
   reviewChangesOfSender,
-  sendersCalled,
+  sendersByNames,
   suspendSender,
   unsuspendSender,
   updateSender,
@@ -290,7 +290,7 @@ const presentRegistration = (viewer: Viewer, sender: Sender) => ({
 
 async function presentPage(sql: Sql, viewer: Viewer, sender: SenderRequest, currency: string) {
   const { companyId, senderId, senderName, channelType } = sender
-  const called = await sendersCalled(sql, companyId, [senderName])
+  const called = await sendersByNames(sql, companyId, [senderName])
   return {
     ...presentRegistration(viewer, sender),
     senderName,
