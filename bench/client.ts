@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
  * on few cores would be measured along with the service.
  */
 export type Connection = {
-  /** One request at a time; an answer other than 200 is an error. */
+  /** One request at a time; an answer that is no success is an error. */
   ask(request: Buffer): Promise<Buffer[]>
   close(): void
 }
@@ -58,7 +58,7 @@ function missingAfter(chunks: Buffer[]): number | undefined {
   return headEnd + 4 + Number(length) - answer.length
 }
 
-const isOk = (answer: Buffer) => answer.toString('latin1', 9, 12) === '200'
+const isOk = (answer: Buffer) => answer.toString('latin1', 9, 10) === '2'
 
 export function jsonOf(answer: Buffer[]) {
   const whole = Buffer.concat(answer)

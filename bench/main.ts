@@ -16,6 +16,7 @@ import * as message from './message.ts'
 import * as messageRead from './message-read.ts'
 import * as numbering from './numbering.ts'
 import * as overview from './overview.ts'
+import * as peers from './peers/peers.ts'
 import * as read from './read.ts'
 import { smpp, smppMemory } from './smpp.ts'
 import * as smppCodec from './smpp-codec.ts'
@@ -29,6 +30,7 @@ import * as verifier from './verifier.ts'
  * a loss. Exit code 1 when a target is missed.
  */
 const benches: Bench[] = [
+  peers,
   engine,
   engineHistory,
   manyLanes,
@@ -55,7 +57,7 @@ const benches: Bench[] = [
   { name: 'numbering', about: 'nanoseconds to find the operator and region of a number', run: numbering.run },
 ]
 
-const USAGE = `Usage: npm run bench -- NAME [--json] [--history N] [--dispatch N]
+const USAGE = `Usage: npm run bench -- NAME [--json] [--history N] [--dispatch N] [--only PART]
 
 ${benches.map(({ name, about }) => `  ${name.padEnd(15)} ${about}`).join('\n')}
 
@@ -86,6 +88,7 @@ function readArguments() {
         json: { type: 'boolean' },
         history: { type: 'string' },
         dispatch: { type: 'string' },
+        only: { type: 'string' },
       },
     })
   } catch (error) {
@@ -93,8 +96,8 @@ function readArguments() {
   }
 }
 
-function optionsOf(given: { history?: string; dispatch?: string }): Options | Error {
-  const options: Options = {}
+function optionsOf(given: { history?: string; dispatch?: string; only?: string }): Options | Error {
+  const options: Options = given.only === undefined ? {} : { only: given.only }
   for (const name of ['history', 'dispatch'] as const) {
     const value = given[name]
     if (value === undefined) continue

@@ -1,0 +1,150 @@
+import { type Figure, median, type Options } from '../figures.ts'
+import { crashes } from './crash.ts'
+import { dispatchRound, startMillion, stopMillion } from './dispatches.ts'
+import { startKannel } from './kannel.ts'
+import { loneMessages, quantile, type Round, type SinglesRound, singlesRound } from './measuring.ts'
+import type { System } from './system.ts'
+import { startTidings, type Tidings } from './tidings.ts'
+
+export const name = 'peers'
+export const about =
+  'Tidings beside Kannel over SMPP: singles, a dispatch, both behind a million, a lone message, and what a kill -9 loses'
+
+const ROUNDS = 3
+const CONNECTIONS = 64
+const SECONDS = 10
+const DISPATCH = 20_000
+const MILLION = 1_000_000
+const LONE = { count: 200, everyMs: 50 }
+
+const PARTS = ['singles', 'dispatch', 'million', 'lone', 'crash'] as const
+type Part = (typeof PARTS)[number]
+
+/** Both systems run from the beginning to the end, each with an operator of its own, and are measured in turn. */
+export async function run(options: Options): Promise<Figure[]> {
+  const parts = PARTS.filter(part => options.only === undefined || options.only.split(',').includes(part))
+  if (parts.length === 0) throw new Error(`--only takes some of ${PARTS.join(',')}`)
+  const [kannel, tidings] = [await startKannel(), await startTidings()]
+  const measured = new Measured()
+  try {
+    const figures: Figure[] = []
+    for (const part of parts) figures.push(...(await measurements[part]({ kannel, tidings, measured, options })))
+    return figures
+  } finally {
+    await kannel.stop()
+    await tidings.stop()
+  }
+}
+
+type Scene = { kannel: System; tidings: Tidings; measured: Measured; options: Options }
+
+const measurements: Record<Part, (scene: Scene) => Promise<Figure[]>> = {
+  singles,
+  dispatch,
+  million,
+  lone,
+  crash: () => crashes(),
+}
+
+/** The rounds of single messages, which other parts compare their own figures with. */
+class Measured {
+  #singles: Promise<{ kannel: SinglesRound[]; tidings: SinglesRound[] }> | undefined
+
+  singles({ kannel, tidings }: Scene) {
+    this.#singles ??= singlesInTurn(kannel, tidings)
+    return this.#singles
+  }
+}
+
+/** The first round of each warms up and does not count. */
+async function singlesInTurn(kannel: System, tidings: System) {
+  const rounds = { kannel: [] as SinglesRound[], tidings: [] as SinglesRound[] }
+  for (let i = 0; i <= ROUNDS; i++) {
+    rounds.kannel.push(await singlesRound(kannel, CONNECTIONS, SECONDS))
+    rounds.tidings.push(await singlesRound(tidings, CONNECTIONS, SECONDS))
+  }
+  return { kannel: rounds.kannel.slice(1), tidings: rounds.tidings.slice(1) }
+}
+
+async function singles(scene: Scene): Promise<Figure[]> {
+  const { kannel, tidings } = await scene.measured.singles(scene)
+  return [
+    ...figuresOfSingles('Kannel, singles', kannel),
+    ...figuresOfSingles('Tidings, singles', tidings),
+    ratio('singles: delivered, to Kannel', tidings, kannel, round => round.deliveredPerSecond, { least: 2 }),
+    ratio('singles: accepted, to Kannel', tidings, kannel, round => round.acceptedPerSecond, { least: 1 }),
+    ratio('singles: processor time, to Kannel', tidings, kannel, round => round.milliseconds, { most: 0.45 }),
+  ]
+}
+
+async function dispatch(scene: Scene): Promise<Figure[]> {
+  const { kannel } = await scene.measured.singles(scene)
+  const { tidings } = scene
+  const rounds: Round[] = []
+  for (let i = 0; i <= ROUNDS; i++) rounds.push(await dispatchRound(tidings, tidings.company, DISPATCH))
+  const counted = rounds.slice(1)
+  const what = `Tidings, a dispatch of ${DISPATCH.toLocaleString('en')}`
+  return [
+    ...figuresOf(what, counted),
+    ratio('dispatch: delivered, to Kannel', counted, kannel, round => round.deliveredPerSecond, { least: 5 }),
+    ratio('dispatch: processor time, to Kannel', counted, kannel, round => round.milliseconds, { most: 0.16 }),
+  ]
+}
+
+/** Singles and a dispatch of one company while a dispatch of a million of another company is being sent. */
+async function million(scene: Scene): Promise<Figure[]> {
+  const { tidings, options } = scene
+  const waiting = options.dispatch ?? MILLION
+  const dispatchId = await startMillion(tidings, waiting)
+  const alone = await scene.measured.singles(scene)
+  const behind = [await singlesRound(tidings, CONNECTIONS, SECONDS)]
+  const left = await stopMillion(tidings, dispatchId)
+  const what = `Tidings, singles behind ${waiting.toLocaleString('en')}`
+  return [
+    ...figuresOfSingles(what, behind),
+    { what: `${what}: left at the end`, value: left, unit: '', target: { least: 1 } },
+    ratio('behind a million: accepted, to singles alone', behind, alone.tidings, round => round.acceptedPerSecond),
+  ]
+}
+
+async function lone({ kannel, tidings }: Scene): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const system of [kannel, tidings]) {
+    const times = await loneMessages(system, LONE.count, LONE.everyMs)
+    figures.push(
+      { what: `${system.name}, a lone message to the operator, p50`, value: quantile(times, 0.5), unit: 'ms' },
+      { what: `${system.name}, a lone message to the operator, p99`, value: quantile(times, 0.99), unit: 'ms' },
+    )
+  }
+  return figures
+}
+
+const figuresOfSingles = (what: string, rounds: SinglesRound[]): Figure[] => [
+  { what: `${what}: accepted`, value: median(rounds.map(round => round.acceptedPerSecond)), unit: 'requests/s' },
+  { what: `${what}: answer, p50`, value: median(rounds.map(({ load }) => load.p50)), unit: 'ms' },
+  { what: `${what}: answer, p99`, value: median(rounds.map(({ load }) => load.p99)), unit: 'ms' },
+  ...figuresOf(what, rounds),
+]
+
+const figuresOf = (what: string, rounds: Round[]): Figure[] => [
+  { what: `${what}: delivered`, value: median(rounds.map(round => round.deliveredPerSecond)), unit: 'messages/s' },
+  { what: `${what}: processor time`, value: median(rounds.map(round => round.milliseconds)), unit: 'ms a message' },
+  ...Object.keys(rounds[0]?.millisecondsByPart ?? {}).map(part => ({
+    what: `  of it ${part}`,
+    value: median(rounds.map(round => round.millisecondsByPart[part] ?? 0)),
+    unit: 'ms a message',
+  })),
+  { what: `${what}: memory`, value: Math.max(...rounds.map(round => round.peakBytes)) / 1024 / 1024, unit: 'MiB' },
+]
+
+/** The ratio of the medians of two systems. */
+function ratio<A extends Round, B extends Round>(
+  what: string,
+  ours: A[],
+  theirs: B[],
+  measureOf: (round: A | B) => number,
+  target?: Figure['target'],
+): Figure {
+  const value = median(ours.map(measureOf)) / median(theirs.map(measureOf))
+  return { what, value, unit: '', ...(target ? { target } : {}) }
+}

@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../../src/commands/service/http-listeners.ts'
+import { type EmbeddedServer, openEmbeddedServer } from '../../src/db/embedded/embedded.ts'
+import { connect, type Pool } from '../../src/db/sql.ts'
+import { addGateway } from '../../src/domain/gateways/gateways.ts'
+import { createKey } from '../../src/domain/keys/keys.ts'
+import { brands } from '../../src/domain/numbering/brand.ts'
+import { aCompany, anApprovedSender, aPartner, type TestPartner } from '../../src/testing/factories.ts'
+import { memoryOfTree, pidsOfTree, secondsOfTree } from './processes.ts'
+import { SmscProcess } from './smsc.ts'
+import { BINDS, type System, TEXT, WINDOW } from './system.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../bin/tidings', import.meta.url))
+const START_MS = 60_000
+
+export type Company = { companyId: number; senderIds: number[] }
+
+/** Tidings as `tidings serve` runs it, with its embedded PostgreSQL. `sql` is a connection of the bench for preparation and checks. */
+export type Tidings = System & { sql: Pool; partner: TestPartner; company: Company }
+
+export async function startTidings(): Promise<Tidings> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tidings-peers-'))
+  const smsc = await SmscProcess.start()
+  const service = new Service(dataDir, await freePort('127.0.0.1'))
+  await service.start()
+  const { sql } = service
+  const partner = await aPartner(sql)
+  const company = await newCompany(sql, partner)
+  const { key } = await sql.begin(tx => createKey(tx, company.companyId, 'MESSAGE'))
+  await addGateway(sql, {
+    name: 'operator',
+    channelType: 'SMS',
+    connector: 'smpp',
+    brands: [],
+    settings: { host: '127.0.0.1', port: smsc.port, systemId: 'tidings', binds: BINDS, window: WINDOW },
+    partsPerSecond: null,
+  })
+  await untilBound(smsc)
+  return {
+    name: 'Tidings',
+    smsc,
+    sql,
+    partner,
+    company,
+    port: () => service.port,
+    request: {
+      method: 'POST',
+      path: '/api/v1/message',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ channelType: 'SMS', senderName: 'ROMASHKA', destination: 'DESTINATION', content: TEXT }),
+    },
+    processorSeconds: () => service.processorSeconds(),
+    memoryBytes: () => service.memoryBytes(),
+    kill: () => service.kill(),
+    restart: () => service.start(),
+    async stop() {
+      await service.stop()
+      smsc.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function newCompany(sql: Pool, partner: TestPartner): Promise<Company> {
+  const companyId = await aCompany(sql, partner)
+  const senders = await Promise.all(brands.map(brand => anApprovedSender(sql, companyId, { brand })))
+  return { companyId, senderIds: senders.map(({ senderId }) => senderId) }
+}
+
+async function untilBound(smsc: SmscProcess) {
+  const begun = performance.now()
+  while ((await smsc.counts()).binds < BINDS) {
+    if (performance.now() - begun > START_MS) throw new Error('Tidings did not bind to the SMSC')
+    await pause(100)
+  }
+}
+
+class Service {
+  readonly port: number
+  readonly #dataDir: string
+  #process: ChildProcess | undefined
+  #server: EmbeddedServer | undefined
+  #sql: Pool | undefined
+
+  constructor(dataDir: string, port: number) {
+    this.#dataDir = dataDir
+    this.port = port
+  }
+
+  get sql(): Pool {
+    if (!this.#sql) throw new Error('Tidings does not run')
+    return this.#sql
+  }
+
+  async start() {
+    this.#process = spawn(PROGRAM, ['serve'], {
+      env: {
+        ...process.env,
+        TIDINGS_DATA: this.#dataDir,
+        TIDINGS_DEMO: 'off',
+        TIDINGS_LOG_LEVEL: 'warn',
+        PORT: String(this.port),
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    await this.#untilReady()
+    this.#server = await openEmbeddedServer({ dataDir: this.#dataDir })
+    this.#sql = connect(this.#server.url, { name: 'tidings bench', max: 4 })
+  }
+
+  async processorSeconds() {
+    const [api, engine] = await this.#nodeProcesses()
+    return {
+      API: await secondsOfTree(api, [engine]),
+      engine: await secondsOfTree(engine),
+      database: await secondsOfTree(await this.#postmaster()),
+    }
+  }
+
+  async memoryBytes() {
+    const [api] = await this.#nodeProcesses()
+    return (await memoryOfTree(api)) + (await memoryOfTree(await this.#postmaster()))
+  }
+
+  async kill() {
+    const [api] = await this.#nodeProcesses()
+    const pids = [...(await pidsOfTree(api)), ...(await pidsOfTree(await this.#postmaster()))]
+    const ended = this.#process && once(this.#process, 'exit')
+    for (const pid of pids) killNow(pid)
+    await ended
+    await this.#sql?.end({ timeout: 0 }).catch(() => {})
+  }
+
+  async stop() {
+    await this.#sql?.end({ timeout: 1 })
+    if (this.#process && this.#process.exitCode === null) {
+      const ended = once(this.#process, 'exit')
+      this.#process.kill('SIGTERM')
+      await ended
+    }
+    await this.#server?.release()
+  }
+
+  async #untilReady() {
+    const begun = performance.now()
+    const url = `http://127.0.0.1:${this.port}/readyz`
+    while (!(await isOk(url))) {
+      if (performance.now() - begun > START_MS) throw new Error('Tidings is not ready after a minute')
+      await pause(100)
+    }
+  }
+
+  /** The process that serves the APIs, and its child, the engine. */
+  async #nodeProcesses(): Promise<[api: number, engine: number]> {
+    const pids = await pidsOfTree(this.#process?.pid ?? 0)
+    const [api, engine] = pids
+    if (api === undefined || engine === undefined) throw new Error('Tidings does not run')
+    return [api, engine]
+  }
+
+  async #postmaster(): Promise<number> {
+    const file = await readFile(join(this.#dataDir, 'postgres', 'postmaster.pid'), 'utf8')
+    return Number.parseInt(file, 10)
+  }
+}
+
+function killNow(pid: number) {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {} // it has ended with its parent
+}
+
+const isOk = (url: string) =>
+  fetch(url, { signal: AbortSignal.timeout(1000) }).then(
+    answer => answer.ok,
+    () => false,
+  )
