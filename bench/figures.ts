@@ -7,7 +7,7 @@ export type Figure = {
 }
 
 /** What the command line may change. */
-export type Options = { history?: number; dispatch?: number; only?: string }
+export type Options = { history?: number; dispatch?: number; rounds?: number; only?: string }
 
 /** A bench gives back its figures, or prints its own lines. */
 export type Bench = { name: string; about: string; run(options: Options): Promise<Figure[]> | Promise<void> }

@@ -57,7 +57,7 @@ const benches: Bench[] = [
   { name: 'numbering', about: 'nanoseconds to find the operator and region of a number', run: numbering.run },
 ]
 
-const USAGE = `Usage: npm run bench -- NAME [--json] [--history N] [--dispatch N] [--only PART]
+const USAGE = `Usage: npm run bench -- NAME [--json] [--history N] [--dispatch N] [--only PART] [--rounds N]
 
 ${benches.map(({ name, about }) => `  ${name.padEnd(15)} ${about}`).join('\n')}
 
@@ -89,6 +89,7 @@ function readArguments() {
         history: { type: 'string' },
         dispatch: { type: 'string' },
         only: { type: 'string' },
+        rounds: { type: 'string' },
       },
     })
   } catch (error) {
@@ -96,7 +97,7 @@ function readArguments() {
   }
 }
 
-function optionsOf(given: { history?: string; dispatch?: string; only?: string }): Options | Error {
+function optionsOf(given: { history?: string; dispatch?: string; only?: string; rounds?: string }): Options | Error {
   const options: Options = given.only === undefined ? {} : { only: given.only }
   for (const name of ['history', 'dispatch'] as const) {
     const value = given[name]
@@ -104,7 +105,9 @@ function optionsOf(given: { history?: string; dispatch?: string; only?: string }
     if (!/^[1-9]\d{3,}$/.test(value)) return new Error(`--${name} takes a number from 1000 on`)
     options[name] = Number(value)
   }
-  return options
+  if (given.rounds === undefined) return options
+  if (!/^[1-9]\d?$/.test(given.rounds)) return new Error('--rounds takes a number from 1 to 99')
+  return { ...options, rounds: Number(given.rounds) }
 }
 
 function refuse(reason: string): number {

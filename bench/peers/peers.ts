@@ -50,16 +50,16 @@ const measurements: Record<Part, (scene: Scene) => Promise<Figure[]>> = {
 class Measured {
   #singles: Promise<{ kannel: SinglesRound[]; tidings: SinglesRound[] }> | undefined
 
-  singles({ kannel, tidings }: Scene) {
-    this.#singles ??= singlesInTurn(kannel, tidings)
+  singles({ kannel, tidings, options }: Scene) {
+    this.#singles ??= singlesInTurn(kannel, tidings, options.rounds)
     return this.#singles
   }
 }
 
 /** The first round of each warms up and does not count. */
-async function singlesInTurn(kannel: System, tidings: System) {
+async function singlesInTurn(kannel: System, tidings: System, count = ROUNDS) {
   const rounds = { kannel: [] as SinglesRound[], tidings: [] as SinglesRound[] }
-  for (let i = 0; i <= ROUNDS; i++) {
+  for (let i = 0; i <= count; i++) {
     rounds.kannel.push(await singlesRound(kannel, CONNECTIONS, SECONDS))
     rounds.tidings.push(await singlesRound(tidings, CONNECTIONS, SECONDS))
   }
@@ -79,9 +79,10 @@ async function singles(scene: Scene): Promise<Figure[]> {
 
 async function dispatch(scene: Scene): Promise<Figure[]> {
   const { kannel } = await scene.measured.singles(scene)
-  const { tidings } = scene
+  const { tidings, options } = scene
   const rounds: Round[] = []
-  for (let i = 0; i <= ROUNDS; i++) rounds.push(await dispatchRound(tidings, tidings.company, DISPATCH))
+  for (let i = 0; i <= (options.rounds ?? ROUNDS); i++)
+    rounds.push(await dispatchRound(tidings, tidings.company, DISPATCH))
   const counted = rounds.slice(1)
   const what = `Tidings, a dispatch of ${DISPATCH.toLocaleString('en')}`
   return [
