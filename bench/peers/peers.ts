@@ -24,15 +24,25 @@ type Part = (typeof PARTS)[number]
 export async function run(options: Options): Promise<Figure[]> {
   const parts = PARTS.filter(part => options.only === undefined || options.only.split(',').includes(part))
   if (parts.length === 0) throw new Error(`--only takes some of ${PARTS.join(',')}`)
-  const [kannel, tidings] = [await startKannel(), await startTidings()]
-  const measured = new Measured()
+  return withSystem(
+    () => startKannel(),
+    kannel =>
+      withSystem(startTidings, async tidings => {
+        const scene = { kannel, tidings, measured: new Measured(), options }
+        const figures: Figure[] = []
+        for (const part of parts) figures.push(...(await measurements[part](scene)))
+        return figures
+      }),
+  )
+}
+
+/** Stops the system also when the bench fails. */
+async function withSystem<S extends System>(start: () => Promise<S>, use: (system: S) => Promise<Figure[]>) {
+  const system = await start()
   try {
-    const figures: Figure[] = []
-    for (const part of parts) figures.push(...(await measurements[part]({ kannel, tidings, measured, options })))
-    return figures
+    return await use(system)
   } finally {
-    await kannel.stop()
-    await tidings.stop()
+    await system.stop()
   }
 }
 

@@ -11,7 +11,7 @@ import { connect, type Pool } from '../../src/db/sql.ts'
 import { addGateway } from '../../src/domain/gateways/gateways.ts'
 import { createKey } from '../../src/domain/keys/keys.ts'
 import { brands } from '../../src/domain/numbering/brand.ts'
-import { aCompany, anApprovedSender, aPartner, type TestPartner } from '../../src/testing/factories.ts'
+import { aCompany, aPartner, aSender, type TestPartner } from '../../src/testing/factories.ts'
 import { memoryOfTree, pidsOfTree, secondsOfTree } from './processes.ts'
 import { SmscProcess } from './smsc.ts'
 import { BINDS, type System, TEXT, WINDOW } from './system.ts'
@@ -28,7 +28,22 @@ export async function startTidings(): Promise<Tidings> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-peers-'))
   const smsc = await SmscProcess.start()
   const service = new Service(dataDir, await freePort('127.0.0.1'))
-  await service.start()
+  const stop = async () => {
+    await service.stop()
+    smsc.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  try {
+    await service.start()
+    return { name: 'Tidings', smsc, stop, ...(await prepare(service, smsc)) }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** A company with a key and sender names, and the gateway to the operator. */
+async function prepare(service: Service, smsc: SmscProcess): Promise<Omit<Tidings, 'name' | 'smsc' | 'stop'>> {
   const { sql } = service
   const partner = await aPartner(sql)
   const company = await newCompany(sql, partner)
@@ -43,8 +58,6 @@ export async function startTidings(): Promise<Tidings> {
   })
   await untilBound(smsc)
   return {
-    name: 'Tidings',
-    smsc,
     sql,
     partner,
     company,
@@ -59,17 +72,13 @@ export async function startTidings(): Promise<Tidings> {
     memoryBytes: () => service.memoryBytes(),
     kill: () => service.kill(),
     restart: () => service.start(),
-    async stop() {
-      await service.stop()
-      smsc.stop()
-      await rm(dataDir, { recursive: true, force: true })
-    },
   }
 }
 
 export async function newCompany(sql: Pool, partner: TestPartner): Promise<Company> {
   const companyId = await aCompany(sql, partner)
-  const senders = await Promise.all(brands.map(brand => anApprovedSender(sql, companyId, { brand })))
+  const senders = await Promise.all(brands.map(brand => aSender(sql, companyId, { brand })))
+  await sql`update senders set status = 'APPROVED' where company_id = ${companyId}`
   return { companyId, senderIds: senders.map(({ senderId }) => senderId) }
 }
 
