@@ -1,8 +1,8 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import type { GatewayChanged } from '../../../src/http/cabinet/service/gateway-changes.ts'
 import type {
   ConnectorsAnswer,
   GatewayAnswer,
-  GatewayChanged,
   GatewaysAnswer,
   ListedGateway,
 } from '../../../src/http/cabinet/service/gateways.ts'

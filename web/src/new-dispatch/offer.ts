@@ -3,12 +3,8 @@ import type { ClientChannel } from '../../../src/base/channel-types.ts'
 import { compileTemplate } from '../../../src/base/content/text-template.ts'
 import { money, moneyToNumber } from '../../../src/base/money.ts'
 import type { Brand } from '../../../src/domain/numbering/brand.ts'
-import type {
-  DispatchForm,
-  OfferAnswer,
-  OfferedName,
-  Registration,
-} from '../../../src/http/cabinet/dispatches/new-dispatch.ts'
+import type { OfferAnswer, OfferedName, Registration } from '../../../src/http/cabinet/dispatches/dispatch-choices.ts'
+import type { DispatchForm } from '../../../src/http/cabinet/dispatches/new-dispatch.ts'
 import type { SendForm } from '../../../src/http/cabinet/messages/send.ts'
 import { ask, type Wire } from '../api.ts'
 import { emptyStep, faultInSteps, type StepDraft, stepsOf } from '../send/send.ts'

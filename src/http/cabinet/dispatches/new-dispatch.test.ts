@@ -11,7 +11,8 @@ import {
   numberOf,
   type TestPartner,
 } from '../../../testing/factories.ts'
-import type { DraftAnswer, OfferAnswer, TrialAnswer } from './new-dispatch.ts'
+import type { OfferAnswer } from './dispatch-choices.ts'
+import type { DraftAnswer, TrialAnswer } from './new-dispatch.ts'
 
 const { api } = useApp('/docs/partner.json')
 let partner: TestPartner

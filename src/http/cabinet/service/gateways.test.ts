@@ -12,7 +12,8 @@ import { eventually } from '../../../testing/eventually.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../../testing/factories.ts'
 import { planModes, readsOf } from '../../../testing/plans.ts'
 import { aDispatch, someRecipients, start } from '../../../testing/world.ts'
-import type { GatewayAnswer, GatewaysAnswer, ListedGateway, NewGatewayBody } from './gateways.ts'
+import type { NewGatewayBody } from './gateway-changes.ts'
+import type { GatewayAnswer, GatewaysAnswer, ListedGateway } from './gateways.ts'
 
 const { api } = useApp('/docs/partner.json')
 const worker = randomUUID()

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { GatewayChangeBody, GatewayChanged } from '../../../../src/http/cabinet/service/gateways.ts'
+import type { GatewayChangeBody, GatewayChanged } from '../../../../src/http/cabinet/service/gateway-changes.ts'
 import { ask } from '../../api.ts'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
 import { useKept } from '../../parts/forms/kept-form.ts'

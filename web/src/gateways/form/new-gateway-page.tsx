@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { GatewayChanged, NewGatewayBody } from '../../../../src/http/cabinet/service/gateways.ts'
+import type { GatewayChanged, NewGatewayBody } from '../../../../src/http/cabinet/service/gateway-changes.ts'
 import { ask } from '../../api.ts'
 import { useKept } from '../../parts/forms/kept-form.ts'
 import { BoneRows } from '../../parts/lists/bones.tsx'
