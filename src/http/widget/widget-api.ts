@@ -11,7 +11,6 @@ import { requireServed } from '../../domain/verification/sends.ts'
 import {
   askForAnother,
   type SessionContext,
-  type SessionView,
   sendForSession,
   typeCode,
   viewSession,
@@ -97,17 +96,28 @@ function shareRoom(scope: FastifyInstance) {
   })
 }
 
+type Services = WidgetContext & { captchas: Captchas; attempts: Attempts; results: Results }
+
 const routes =
   (context: WidgetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const { sql, clock, secret, numbering } = context
-    const captchas = createCaptchas({ secret, ...(context.captchaUrls ? { urls: context.captchaUrls } : {}) })
-    const attempts = new Attempts()
-    const results = new Results(secret)
-    const options = <T>(body: T) => ({ bodyLimit: BODY_LIMIT, schema: { hide: true, body } })
+    const { secret, captchaUrls } = context
+    const captchas = createCaptchas({ secret, ...(captchaUrls ? { urls: captchaUrls } : {}) })
+    const services = { ...context, captchas, attempts: new Attempts(), results: new Results(secret) }
+    await api.register(widgetRoutes(services))
+    await api.register(sessionRoutes(services))
+  }
+
+const options = <T>(body: T) => ({ bodyLimit: BODY_LIMIT, schema: { hide: true, body } })
+
+/** Opens a widget, begins a session, and logs errors that the browser reports. */
+const widgetRoutes =
+  (services: Services): FastifyPluginAsyncTypebox =>
+  async api => {
+    const { sql, clock, captchas } = services
 
     api.post('/open', options(bodies.open), async (request, reply) => {
-      const widget = await widgetFor(context, request, request.body.widgetId)
+      const widget = await widgetFor(services, request, request.body.widgetId)
       if (isRefusal(widget)) return answerRefusal(reply, widget)
       const { page, verifierId, settings } = widget
       return {
@@ -120,81 +130,87 @@ const routes =
     })
 
     api.post('/sessions', options(bodies.sessions), async (request, reply) => {
-      const { body } = request
-      const widget = await widgetFor(context, request, body.widgetId)
+      const widget = await widgetFor(services, request, request.body.widgetId)
       if (isRefusal(widget)) return answerRefusal(reply, widget)
-      const channelType = body.channelType ?? widget.settings.channels[0]!
-      const destination = servedNumber(numbering(), widget, { ...body, channelType })
-      if (typeof destination !== 'string') {
-        const { companyId, verifierId: widgetId } = widget
-        await logError(sql, { companyId, widgetId, origin: request.headers.origin! }, destination)
-        return answerRefusal(reply, destination)
-      }
-      const address = addressOf(request)
-      const asked = {
-        widgetId: widget.verifierId,
-        destination,
-        clientAddress: address,
-        network: networkOf(address),
-        origin: request.headers.origin!,
-        language: body.lang ?? null,
-        channelType,
-      }
-      const begun =
-        attempts.refuseCaptcha(widget, asked.network, clock()) ??
-        (await refuseRobot(context, captchas, widget, body.captcha, address)) ??
-        attempts.refuseSession(widget, clock()) ??
-        (await beginSession(sql, widget, asked))
-      if (isRefusal(begun)) {
-        await logError(sql, { ...asked, companyId: widget.companyId }, begun)
-        return answerRefusal(reply, begun)
-      }
+      const { origin = '' } = request.headers
+      const begun = await begin(services, widget, { ...request.body, origin, address: addressOf(request) })
+      if (isRefusal(begun)) return answerRefusal(reply, begun)
       const session = await requireSession(sql, widget.companyId, begun)
-      return { ...begun, ...viewOf(results, widget, session, await viewSession(context, widget, session)) }
-    })
-
-    api.post('/state', options(bodies.session), async request => {
-      const { widget, session } = await sessionFor(context, request, request.body)
-      return viewOf(results, widget, session, await viewSession(context, widget, session))
-    })
-
-    api.post('/deliver', options(bodies.session), async (request, reply) => {
-      const { widget, session, again } = await sessionFor(context, request, request.body)
-      if (!widget.page.isBuilder) {
-        await logError(sql, session, notForBuilders)
-        return answerRefusal(reply, notForBuilders)
-      }
-      await orInFlight(sendForSession(context, widget, session))
-      const sent = await again()
-      return viewOf(results, widget, sent, await viewSession(context, widget, sent))
-    })
-
-    api.post('/check', options(bodies.check), async request => {
-      const { widget, session } = await sessionFor(context, request, request.body)
-      const status = await typeCode(context, session, request.body.code)
-      return { status, ...viewOf(results, widget, session, await viewSession(context, widget, session)) }
-    })
-
-    api.post('/again', options(bodies.again), async (request, reply) => {
-      const { widget, session, again } = await sessionFor(context, request, request.body)
-      const refusal = await askForAnother(context, widget, session, request.body.channelType)
-      if (refusal) {
-        await logError(sql, session, refusal)
-        return answerRefusal(reply, refusal)
-      }
-      const asked = await again()
-      return viewOf(results, widget, asked, await viewSession(context, widget, asked))
+      return { ...begun, ...(await viewOf(services, widget, session)) }
     })
 
     api.post('/errors', options(bodies.errors), async (request, reply) => {
       const { widgetId, code, reason } = request.body
-      const widget = await widgetFor(context, request, widgetId)
+      const widget = await widgetFor(services, request, widgetId)
       if (isRefusal(widget)) return answerRefusal(reply, widget)
       const { origin } = request.headers
       await logError(sql, { companyId: widget.companyId, widgetId, origin: origin! }, { code, reason })
       return reply.code(204).send()
     })
   }
+
+/** Sends and checks the code of a session. */
+const sessionRoutes =
+  (services: Services): FastifyPluginAsyncTypebox =>
+  async api => {
+    const { sql } = services
+
+    api.post('/state', options(bodies.session), async request => {
+      const { widget, session } = await sessionFor(services, request, request.body)
+      return viewOf(services, widget, session)
+    })
+
+    api.post('/deliver', options(bodies.session), async (request, reply) => {
+      const { widget, session, again } = await sessionFor(services, request, request.body)
+      if (!widget.page.isBuilder) {
+        await logError(sql, session, notForBuilders)
+        return answerRefusal(reply, notForBuilders)
+      }
+      await orInFlight(sendForSession(services, widget, session))
+      return viewOf(services, widget, await again())
+    })
+
+    api.post('/check', options(bodies.check), async request => {
+      const { widget, session } = await sessionFor(services, request, request.body)
+      const status = await typeCode(services, session, request.body.code)
+      return { status, ...(await viewOf(services, widget, session)) }
+    })
+
+    api.post('/again', options(bodies.again), async (request, reply) => {
+      const { widget, session, again } = await sessionFor(services, request, request.body)
+      const refusal = await askForAnother(services, widget, session, request.body.channelType)
+      if (refusal) {
+        await logError(sql, session, refusal)
+        return answerRefusal(reply, refusal)
+      }
+      return viewOf(services, widget, await again())
+    })
+  }
+
+type Asked = Type.Static<typeof bodies.sessions> & { origin: string; address: string }
+
+/** Begins a session. A refusal is in the company's log, too. */
+async function begin(services: Services, widget: Widget, body: Asked) {
+  const { sql, clock, numbering, attempts } = services
+  const { companyId, verifierId: widgetId } = widget
+  const { origin, address } = body
+  const channelType = body.channelType ?? widget.settings.channels[0]!
+  const destination = servedNumber(numbering(), widget, { ...body, channelType })
+  if (typeof destination !== 'string') {
+    await logError(sql, { companyId, widgetId, origin }, destination)
+    return destination
+  }
+  const network = networkOf(address)
+  const language = body.lang ?? null
+  const asked = { widgetId, destination, clientAddress: address, network, origin, language, channelType }
+  const begun =
+    attempts.refuseCaptcha(widget, network, clock()) ??
+    (await refuseRobot(services, widget, body.captcha, address)) ??
+    attempts.refuseSession(widget, clock()) ??
+    (await beginSession(sql, widget, asked))
+  if (isRefusal(begun)) await logError(sql, { ...asked, companyId }, begun)
+  return begun
+}
 
 /** A closed connection has no address. */
 const addressOf = ({ ip }: FastifyRequest): string => ip ?? ''
@@ -247,8 +263,7 @@ async function orInFlight(sending: Promise<unknown>) {
 }
 
 async function refuseRobot(
-  { sql, clock, secret }: WidgetContext,
-  captchas: Captchas,
+  { sql, clock, secret, captchas }: Services,
   widget: Widget,
   token: string | undefined,
   address: string,
@@ -283,13 +298,15 @@ const notForBuilders = refusedBy(
 )
 
 /** The session as the browser sees it. On a page of a site builder the form gets a signed result. */
-function viewOf(results: Results, widget: Widget, { destination }: Session, view: SessionView) {
-  const { confirmedAt, error, ...shown } = view
+async function viewOf(services: Services, widget: Widget, session: Session) {
+  const { confirmedAt, error, ...shown } = await viewSession(services, widget, session)
   const isForForm = confirmedAt && widget.page.isBuilder
+  const { verifierId: widgetId } = widget
+  const { destination } = session
   return {
     ...shown,
     ...(error ? { error: { ...error, msg: messageOf(error.code) } } : {}),
-    ...(isForForm ? { result: results.sign({ widgetId: widget.verifierId, destination, confirmedAt }) } : {}),
+    ...(isForForm ? { result: services.results.sign({ widgetId, destination, confirmedAt }) } : {}),
   }
 }
 

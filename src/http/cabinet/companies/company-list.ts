@@ -86,6 +86,15 @@ const PER_PAGE = 50
 
 /** Companies of a partner, or for staff of all partners: their money, traffic and state, and changes of them. */
 export const companyListRoutes =
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    await api.register(companyReadRoutes(context))
+    await api.register(companyChangeRoutes(context))
+    await api.register(companyLimitRoutes(context))
+  }
+
+/** Lists companies, and reads one. */
+const companyReadRoutes =
   ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     const shown = (viewer: Viewer, companies: Company[]) =>
@@ -114,7 +123,12 @@ export const companyListRoutes =
         return { ...item!, ...detailsOf(company), zone: billingZone, at: clock() }
       },
     )
+  }
 
+/** Creates and changes companies. */
+const companyChangeRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.post(
       '/companies',
       { config: { needs: 'companies.change' }, schema: { body: NewCompany } },
@@ -149,7 +163,12 @@ export const companyListRoutes =
         return reply.code(204).send()
       },
     )
+  }
 
+/** Disables and enables companies, and sets their limits. */
+const companyLimitRoutes =
+  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     /**
      * While a company is disabled, its running dispatches pause, its keys are refused, and its people cannot sign in.
      */

@@ -38,6 +38,15 @@ const PER_PAGE = 50
 
 /** Partners and the state of their logins, for staff. */
 export const partnerRoutes =
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    await api.register(partnerReadRoutes(context))
+    await api.register(partnerPasswordRoutes(context))
+    await api.register(partnerStateRoutes(context))
+  }
+
+/** Lists partners, and reads one. */
+const partnerReadRoutes =
   ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     const shown = async (partners: Listed[]) => {
@@ -48,15 +57,6 @@ export const partnerRoutes =
       ])
       return partners.map(partner => present(partner, standings.get(partner.partnerId)!, locked.has(partner.login)))
     }
-
-    const enable = (actor: Actor, partner: Named) =>
-      sql.begin(async tx => {
-        await enablePartner(tx, partner.login)
-        await record(tx, actor, 'partner.enabled', partner)
-      })
-
-    const disable = (actor: Actor, partner: Named) =>
-      disablePartner(sql, partner.login, tx => record(tx, actor, 'partner.disabled', partner))
 
     api.get(
       '/partners',
@@ -76,7 +76,12 @@ export const partnerRoutes =
         return partner!
       },
     )
+  }
 
+/** Creates partners, and replaces passwords. */
+const partnerPasswordRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     /** The owner signs in with this login and password. The partner API accepts the same pair. */
     api.post(
       '/partners',
@@ -105,6 +110,20 @@ export const partnerRoutes =
         return { partnerId, password }
       },
     )
+  }
+
+/** Enables, disables and unlocks partners. */
+const partnerStateRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const enable = (actor: Actor, partner: Named) =>
+      sql.begin(async tx => {
+        await enablePartner(tx, partner.login)
+        await record(tx, actor, 'partner.enabled', partner)
+      })
+
+    const disable = (actor: Actor, partner: Named) =>
+      disablePartner(sql, partner.login, tx => record(tx, actor, 'partner.disabled', partner))
 
     api.put(
       '/partners/:partnerId/state',

@@ -65,6 +65,14 @@ const MOST_KEYS = 200
 
 /** The API keys of one company. */
 export const keyRoutes =
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    await api.register(keyListRoutes(context))
+    await api.register(keyChangeRoutes(context))
+  }
+
+/** Lists the keys with their last uses. */
+const keyListRoutes =
   ({ sql, clock, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     api.get(
@@ -89,7 +97,12 @@ export const keyRoutes =
         }
       },
     )
+  }
 
+/** Creates, changes and reissues keys. */
+const keyChangeRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.post(
       '/keys',
       { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, body: NewKey } },

@@ -28,12 +28,11 @@ import {
   listWatched,
   requireWatched,
 } from '../../../domain/watching/watching.ts'
-import { usualLimits } from '../../context.ts'
-import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { ById, DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { scopeOf } from '../company-scope.ts'
-import { reportFormats, reportOf, reportTypes } from '../reports/report.ts'
+import { FileSender } from '../reports/file-sender.ts'
+import { reportFormats, reportOf } from '../reports/report.ts'
 import { ofReader, refuseUnknownZone } from '../reports/report-words.ts'
 
 const REPORTS_OF_PERSON = 2
@@ -85,14 +84,19 @@ export type BreakdownAnswer = ReturnType<typeof presentBreakdown>
 
 /** Dispatches of one company, or of all companies that the viewer may see. */
 export const dispatchRoutes =
-  ({ sql, clock, billingZone, limits, numbering }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const { reports, reportStallMs } = { ...usualLimits, ...limits }
-    const reportLimit = new ReportLimit(reports, REPORTS_OF_PERSON)
-    const breakdowns = new Breakdowns(sql, clock)
-    const seen = { needs: 'traffic.see' } as const
-    const billing = () => ({ billingZone, now: clock() })
+    await api.register(dispatchReadRoutes(context))
+    await api.register(dispatchReportRoutes(context))
+    await api.register(dispatchActionRoutes(context))
+  }
 
+const seen = { needs: 'traffic.see' } as const
+
+/** Lists dispatches, and reads one. */
+const dispatchReadRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.get(
       '/dispatches',
       { config: seen, schema: { querystring: List } },
@@ -109,6 +113,15 @@ export const dispatchRoutes =
     api.get('/dispatches/:id', { config: seen, schema: { params: ById } }, async ({ viewer, params }) =>
       presentWhole(sql, viewer, await requireWatched(sql, viewer, params.id), clock()),
     )
+  }
+
+/** Reads all messages of a dispatch: as a breakdown, and as a file. */
+const dispatchReportRoutes =
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const { sql, clock, billingZone } = context
+    const files = new FileSender(context, REPORTS_OF_PERSON)
+    const breakdowns = new Breakdowns(sql, clock)
 
     /** Reads every message of the dispatch. The page therefore requests it only when it opens, and on demand. */
     api.get(
@@ -123,16 +136,21 @@ export const dispatchRoutes =
     api.get(
       '/dispatches/:id/report',
       { config: seen, schema: { params: ById, querystring: Report } },
-      async ({ viewer, params, query: { format, language, zone = billingZone }, method }, reply) => {
+      async (request, reply) => {
+        const { format, language, zone = billingZone } = request.query
         refuseUnknownZone(zone)
-        const dispatch = await requireOwn(sql, viewer, params.id)
-        reply
-          .type(reportTypes[format])
-          .header('content-disposition', `attachment; filename="dispatch-${dispatch.dispatchId}.${format}"`)
-        const pieces = reportOf(sql, dispatch, format, { zone, language, hasPrices: maySeePrices(viewer) })
-        return sendFile(method, reply, () => reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
+        const dispatch = await requireOwn(sql, request.viewer, request.params.id)
+        const pieces = reportOf(sql, dispatch, format, { zone, language, hasPrices: maySeePrices(request.viewer) })
+        return files.send(request, reply, { name: `dispatch-${dispatch.dispatchId}`, format, pieces })
       },
     )
+  }
+
+/** Starts and stops dispatches, and sends failed messages again. */
+const dispatchActionRoutes =
+  ({ sql, clock, billingZone, numbering }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const billing = () => ({ billingZone, now: clock() })
 
     for (const [verb, move, what] of [
       ['start', startDispatchOf, 'dispatch.started'],

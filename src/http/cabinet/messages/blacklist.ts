@@ -2,8 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { invalid, notFound } from '../../../base/errors.ts'
 import { normaliseNumber } from '../../../base/phone/phone-number.ts'
-import type { Sql } from '../../../db/sql.ts'
+import type { Sql, Transaction } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
+import type { Actor } from '../../../domain/audit-log/entry.ts'
 import {
   addToBlacklist,
   type BlacklistEntry,
@@ -17,13 +18,12 @@ import {
 } from '../../../domain/blacklist/blacklist.ts'
 import { ASKED } from '../../../domain/blacklist/entry.ts'
 import type { Language } from '../../../domain/people/person.ts'
-import { usualLimits } from '../../context.ts'
-import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { Defaulted, Id } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { csvOf, csvStyles } from '../reports/csv.ts'
-import { clockIn, reportTypes } from '../reports/report.ts'
+import { FileSender } from '../reports/file-sender.ts'
+import { clockIn } from '../reports/report.ts'
 import { ofReader, refuseUnknownZone, reportWordsOf } from '../reports/report-words.ts'
 
 const EXPORTS_OF_PERSON = 1
@@ -67,16 +67,23 @@ export type ImportAnswer = { added: number; alreadyThere: number; refused: numbe
 
 /** Numbers to which the company must not send. */
 export const blacklistRoutes =
-  ({ sql, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const { reports, reportStallMs } = { ...usualLimits, ...limits }
-    const exportLimit = new ReportLimit(reports, EXPORTS_OF_PERSON)
-    const seen = { needs: 'settings.see' } as const
-    const changed = { needs: 'settings.change' } as const
+    await api.register(blacklistReadRoutes(context))
+    await api.register(blacklistChangeRoutes(context))
+  }
+
+/** Lists the numbers, a page at a time or as a file. */
+const blacklistReadRoutes =
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const { sql, billingZone } = context
+    const files = new FileSender(context, EXPORTS_OF_PERSON)
+    const config = { needs: 'settings.see' } as const
 
     api.get(
       '/blacklist',
-      { config: seen, schema: { querystring: List } },
+      { config, schema: { querystring: List } },
       async ({ viewer, query }): Promise<BlacklistAnswer> => {
         const { companyId } = await companyOf(sql, viewer, query)
         const place = { beginning: beginningIn(query.q), after: query.after ? placeIn(query.after) : undefined }
@@ -88,26 +95,30 @@ export const blacklistRoutes =
       },
     )
 
+    api.get('/blacklist/export', { config, schema: { querystring: Export } }, async (request, reply) => {
+      const { language, zone = billingZone, ...query } = request.query
+      refuseUnknownZone(zone)
+      const { companyId } = await companyOf(sql, request.viewer, query)
+      const pieces = exportOf(sql, companyId, language, zone)
+      return files.send(request, reply, { name: `blacklist-${companyId}`, format: 'csv', pieces })
+    })
+  }
+
+/** Adds, imports and removes numbers. */
+const blacklistChangeRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const config = { needs: 'settings.change' } as const
+
     api.post(
       '/blacklist',
-      { config: changed, schema: { querystring: OfCompany, body: NewEntry } },
+      { config, schema: { querystring: OfCompany, body: NewEntry } },
       async ({ viewer, actor, query, body }, reply): Promise<AddedAnswer> => {
         const { companyId } = await companyOf(sql, viewer, query)
         const msisdn = normaliseNumber(body.msisdn)
         if (!msisdn) throw invalid('msisdn: must be a phone number of 5 to 15 digits')
         const comment = body.comment?.trim() || undefined
-        const before = await sql.begin(async tx => {
-          const before = await findEntry(tx, companyId, msisdn)
-          await addToBlacklist(tx, companyId, msisdn, comment, 'CABINET')
-          await recordChange(tx, actor, {
-            what: 'blacklist.added',
-            companyId,
-            subject: { kind: 'number', id: msisdn },
-            ...(before ? { before: { comment: before.comment } } : {}),
-            after: { comment: comment ?? before?.comment ?? null },
-          })
-          return before
-        })
+        const before = await sql.begin(tx => add(tx, actor, companyId, msisdn, comment))
         reply.code(before ? 200 : 201)
         return { msisdn, isNew: before === undefined }
       },
@@ -118,18 +129,12 @@ export const blacklistRoutes =
      */
     api.post(
       '/blacklist/import',
-      { config: changed, schema: { querystring: OfCompany, body: Import } },
+      { config, schema: { querystring: OfCompany, body: Import } },
       async ({ viewer, actor, query, body }): Promise<ImportAnswer> => {
         const { companyId } = await companyOf(sql, viewer, query)
         const read = body.numbers.map(normaliseNumber)
         const numbers = [...new Set(read.filter(number => number !== undefined))]
-        const added = await sql.begin(async tx => {
-          const added = await importToBlacklist(tx, companyId, numbers, body.comment?.trim() || undefined)
-          const subject = { kind: 'blacklist', id: companyId, ...(body.fileName ? { name: body.fileName } : {}) }
-          if (added > 0)
-            await recordChange(tx, actor, { what: 'blacklist.imported', companyId, subject, after: { entries: added } })
-          return added
-        })
+        const added = await sql.begin(tx => importNumbers(tx, actor, companyId, numbers, body))
         const refused = read.flatMap((number, place) => (number === undefined ? [place] : []))
         return { added, alreadyThere: body.numbers.length - refused.length - added, refused }
       },
@@ -137,7 +142,7 @@ export const blacklistRoutes =
 
     api.delete(
       '/blacklist/:msisdn',
-      { config: changed, schema: { querystring: OfCompany, params: ByNumber } },
+      { config, schema: { querystring: OfCompany, params: ByNumber } },
       async ({ viewer, actor, query, params: { msisdn } }, reply) => {
         const { companyId } = await companyOf(sql, viewer, query)
         await sql.begin(async tx => {
@@ -149,19 +154,36 @@ export const blacklistRoutes =
         return reply.code(204).send()
       },
     )
-
-    api.get(
-      '/blacklist/export',
-      { config: seen, schema: { querystring: Export } },
-      async ({ viewer, query: { language, zone = billingZone, ...query }, method }, reply) => {
-        refuseUnknownZone(zone)
-        const { companyId } = await companyOf(sql, viewer, query)
-        reply.type(reportTypes.csv).header('content-disposition', `attachment; filename="blacklist-${companyId}.csv"`)
-        const pieces = exportOf(sql, companyId, language, zone)
-        return sendFile(method, reply, () => exportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
-      },
-    )
   }
+
+/** Returns the entry as it was before, if the number was in the list. */
+async function add(tx: Transaction, actor: Actor, companyId: number, msisdn: string, comment: string | undefined) {
+  const before = await findEntry(tx, companyId, msisdn)
+  await addToBlacklist(tx, companyId, msisdn, comment, 'CABINET')
+  await recordChange(tx, actor, {
+    what: 'blacklist.added',
+    companyId,
+    subject: { kind: 'number', id: msisdn },
+    ...(before ? { before: { comment: before.comment } } : {}),
+    after: { comment: comment ?? before?.comment ?? null },
+  })
+  return before
+}
+
+/** Returns how many numbers were not in the list before. */
+async function importNumbers(
+  tx: Transaction,
+  actor: Actor,
+  companyId: number,
+  numbers: string[],
+  { comment, fileName }: BlacklistImport,
+): Promise<number> {
+  const added = await importToBlacklist(tx, companyId, numbers, comment?.trim() || undefined)
+  const subject = { kind: 'blacklist', id: companyId, ...(fileName ? { name: fileName } : {}) }
+  if (added > 0)
+    await recordChange(tx, actor, { what: 'blacklist.imported', companyId, subject, after: { entries: added } })
+  return added
+}
 
 /** The digits typed so far, with the country code first. Undefined without digits. */
 function beginningIn(typed: string): string | undefined {

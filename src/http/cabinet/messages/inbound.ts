@@ -33,13 +33,12 @@ import {
   lockCenters,
   moveDefaultWithin,
 } from '../../../domain/traffic-centers/traffic-centers.ts'
-import { usualLimits } from '../../context.ts'
-import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { csvOf, csvStyles } from '../reports/csv.ts'
-import { clockIn, reportTypes } from '../reports/report.ts'
+import { FileSender } from '../reports/file-sender.ts'
+import { clockIn } from '../reports/report.ts'
 import { ofReader, refuseUnknownZone, reportWordsOf } from '../reports/report-words.ts'
 
 const REPORTS_OF_PERSON = 1
@@ -127,14 +126,15 @@ export const inboundRoutes =
     await api.register(inboundMessageRoutes(context))
     await api.register(ruleRoutes(context))
     await api.register(centerRoutes(context))
+    await api.register(trialRoutes(context))
   }
 
 /** Inbound messages, as a list and as a file. */
 const inboundMessageRoutes =
-  ({ sql, clock, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const { reports, reportStallMs } = { ...usualLimits, ...limits }
-    const reportLimit = new ReportLimit(reports, REPORTS_OF_PERSON)
+    const { sql, clock, billingZone } = context
+    const files = new FileSender(context, REPORTS_OF_PERSON)
     const traffic = { needs: 'traffic.see' } as const
 
     api.get(
@@ -155,18 +155,14 @@ const inboundMessageRoutes =
       },
     )
 
-    api.get(
-      '/inbound/report',
-      { config: traffic, schema: { querystring: Report } },
-      async ({ viewer, query, method }, reply) => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const { language, zone = billingZone } = query
-        refuseUnknownZone(zone)
-        const pieces = reportOf(everyInbound(sql, companyId, searchOf(query), clock()), language, zone)
-        reply.type(reportTypes.csv).header('content-disposition', `attachment; filename="inbound-${companyId}.csv"`)
-        return sendFile(method, reply, () => reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
-      },
-    )
+    api.get('/inbound/report', { config: traffic, schema: { querystring: Report } }, async (request, reply) => {
+      const { viewer, query } = request
+      const { companyId } = await companyOf(sql, viewer, query)
+      const { language, zone = billingZone } = query
+      refuseUnknownZone(zone)
+      const pieces = reportOf(everyInbound(sql, companyId, searchOf(query), clock()), language, zone)
+      return files.send(request, reply, { name: `inbound-${companyId}`, format: 'csv', pieces })
+    })
   }
 
 /** The rules that choose the center of a message. */
@@ -230,9 +226,9 @@ const ruleRoutes =
     )
   }
 
-/** Traffic centers, and the test of the rules. */
+/** Traffic centers. */
 const centerRoutes =
-  ({ sql, stopWords }: CabinetContext): FastifyPluginAsyncTypebox =>
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     api.post(
       '/inbound/centers',
@@ -272,8 +268,12 @@ const centerRoutes =
         return presentCenter(moved as TrafficCenter)
       },
     )
+  }
 
-    /** Tells the center of a message. It stores nothing and sends no callback. */
+/** Tells the center of a message. It stores nothing and sends no callback. */
+const trialRoutes =
+  ({ sql, stopWords }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.get(
       '/inbound/trial',
       { config: seen, schema: { querystring: Trial } },

@@ -22,11 +22,10 @@ import { countRecent, type RecentCounts } from '../../../domain/message-search/r
 import { brandIds, brandOf, brands, OTHER_BRAND_ID } from '../../../domain/numbering/brand.ts'
 import type { Viewer } from '../../../domain/people/person.ts'
 import { maySeePrices } from '../../../domain/people/rights.ts'
-import { usualLimits } from '../../context.ts'
-import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { DateTime, Defaulted, Id, SomeOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
-import { reportTypes } from '../reports/report.ts'
+import { OfCompany } from '../company-scope.ts'
+import { FileSender } from '../reports/file-sender.ts'
 import { ofReader, refuseUnknownZone } from '../reports/report-words.ts'
 import { isNamedTo } from '../service/audit.ts'
 import { messageReport } from './message-report.ts'
@@ -57,7 +56,6 @@ const Search = Type.Object({
 })
 const Written = Type.Pick(Filters, ['companyId', 'q', 'from', 'to'])
 const Report = Type.Object({ ...filters, ...ofReader })
-const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
 const ByUuid = Type.Object({ uuid: Uuid })
 const ByCallback = Type.Object({ uuid: Uuid, callbackId: Id })
 
@@ -75,11 +73,17 @@ type Plain<T> = T extends Money ? number : T extends Date ? T : T extends object
 
 /** Messages of the company, or of all companies that the viewer may see: the search, and the history of one message. */
 export const messageRoutes =
-  ({ sql, clock, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const { reports, reportStallMs } = { ...usualLimits, ...limits }
-    const reportLimit = new ReportLimit(reports, REPORTS_OF_PERSON)
+    await api.register(messageSearchRoutes(context))
+    await api.register(messageReportRoutes(context))
+    await api.register(messageHistoryRoutes(context))
+  }
 
+/** Searches messages, and counts them. */
+const messageSearchRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.get(
       '/messages',
       { config: { needs: 'traffic.see' }, schema: { querystring: Search } },
@@ -111,23 +115,35 @@ export const messageRoutes =
         return { companies: (await countIncoming(sql, companyIds, { typed, from, to }, clock())) ?? null }
       },
     )
+  }
 
-    /** All messages that the search finds, as a file. */
+/** All messages that the search finds, as a file. */
+const messageReportRoutes =
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const { sql, clock, billingZone } = context
+    const files = new FileSender(context, REPORTS_OF_PERSON)
+
     api.get(
       '/messages/report',
       { config: { needs: 'traffic.see' }, schema: { querystring: Report } },
-      async ({ viewer, query, method }, reply) => {
+      async (request, reply) => {
+        const { viewer, query } = request
         const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
         const { language, zone = billingZone } = query
         refuseUnknownZone(zone)
         const isOfMany = viewer.kind !== 'COMPANY' && query.companyId === undefined
         const pages = everySeen(sql, companyIds, searchOf(query), clock())
         const pieces = messageReport(pages, { language, zone, hasPrices: maySeePrices(viewer), hasCompanies: isOfMany })
-        reply.type(reportTypes.csv).header('content-disposition', 'attachment; filename="messages.csv"')
-        return sendFile(method, reply, () => reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
+        return files.send(request, reply, { name: 'messages', format: 'csv', pieces })
       },
     )
+  }
 
+/** The history of one message, and its callbacks. */
+const messageHistoryRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.get(
       '/messages/:uuid',
       { config: { needs: 'traffic.see' }, schema: { querystring: OfCompany, params: ByUuid } },

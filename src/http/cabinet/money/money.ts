@@ -19,12 +19,11 @@ import {
   statementOf,
 } from '../../../domain/ledger/statements.ts'
 import { languages, type Viewer } from '../../../domain/people/person.ts'
-import { usualLimits } from '../../context.ts'
-import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { Defaulted, Id, OneOf, Page } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { KeyHeader, onceOf } from '../idempotency-key.ts'
+import { FileSender } from '../reports/file-sender.ts'
 import { ledgerCsv, statementCsv } from './statements/csv-files.ts'
 
 const FILES_OF_PERSON = 2
@@ -100,6 +99,7 @@ export const moneyRoutes =
     await api.register(ledgerRoutes(context))
     await api.register(statementRoutes(context))
     await api.register(paymentRoutes(context))
+    await api.register(termsRoutes(context))
   }
 
 /** The budget of a company, and the balances of all companies. */
@@ -133,10 +133,10 @@ const accountRoutes =
 
 /** The ledger by day, and as a file. */
 const ledgerRoutes =
-  ({ sql, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const { reports, reportStallMs } = { ...usualLimits, ...limits }
-    const fileLimit = new ReportLimit(reports, FILES_OF_PERSON)
+    const { sql, billingZone } = context
+    const files = new FileSender(context, FILES_OF_PERSON)
 
     api.get(
       '/money/ledger',
@@ -166,19 +166,12 @@ const ledgerRoutes =
       },
     )
 
-    api.get(
-      '/money/ledger/file',
-      { config: seen, schema: { querystring: LedgerFile } },
-      async ({ viewer, query, method }, reply) => {
-        const company = await companyOf(sql, viewer, query)
-        const filter = filterIn(query)
-        reply
-          .type('text/csv; charset=utf-8')
-          .header('content-disposition', `attachment; filename="ledger-${company.companyId}.csv"`)
-        const pieces = ledgerCsv(sql, company, filter, query.language)
-        return sendFile(method, reply, () => fileLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
-      },
-    )
+    api.get('/money/ledger/file', { config: seen, schema: { querystring: LedgerFile } }, async (request, reply) => {
+      const { viewer, query } = request
+      const company = await companyOf(sql, viewer, query)
+      const pieces = ledgerCsv(sql, company, filterIn(query), query.language)
+      return files.send(request, reply, { name: `ledger-${company.companyId}`, format: 'csv', pieces })
+    })
   }
 
 /** The statements of months, and their files. */
@@ -231,7 +224,7 @@ const statementRoutes =
     )
   }
 
-/** Top-ups, corrections and payment terms. */
+/** Top-ups and corrections. */
 const paymentRoutes =
   ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -285,7 +278,12 @@ const paymentRoutes =
         })
       },
     )
+  }
 
+/** Payment terms. */
+const termsRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.put(
       '/money/terms',
       { config: { needs: 'money.change' }, schema: { querystring: OfCompany, body: TermsChange } },

@@ -52,14 +52,8 @@ export const documentRoutes =
         const file = await fileIn(request)
         const stored = await sql.begin(async tx => {
           const document = await storeDocument(tx, companyId, file, limits?.documents)
-          const { id, filename, kind, sizeBytes } = document
-          const subject = { kind: 'document', id, name: filename }
-          await recordChange(tx, request.actor, {
-            what: 'document.uploaded',
-            companyId,
-            subject,
-            after: { kind, sizeBytes },
-          })
+          const after = fieldsOf(document)
+          await recordChange(tx, request.actor, { what: 'document.uploaded', companyId, ...subjectOf(document), after })
           return document
         })
         reply.code(201)
@@ -84,14 +78,19 @@ export const documentRoutes =
       async ({ viewer, actor, params, query }, reply) => {
         const { companyId } = await companyOf(sql, viewer, query)
         await sql.begin(async tx => {
-          const { id, filename, kind, sizeBytes } = await deleteDocument(tx, companyId, params.documentId)
-          const subject = { kind: 'document', id, name: filename }
-          await recordChange(tx, actor, { what: 'document.deleted', companyId, subject, before: { kind, sizeBytes } })
+          const document = await deleteDocument(tx, companyId, params.documentId)
+          const before = fieldsOf(document)
+          await recordChange(tx, actor, { what: 'document.deleted', companyId, ...subjectOf(document), before })
         })
         return reply.code(204).send()
       },
     )
   }
+
+const subjectOf = ({ id, filename }: CompanyDocument) => ({ subject: { kind: 'document', id, name: filename } })
+
+/** The fields that the audit log keeps. */
+const fieldsOf = ({ kind, sizeBytes }: CompanyDocument) => ({ kind, sizeBytes })
 
 async function fileIn(request: FastifyRequest): Promise<{ filename: string; content: Buffer }> {
   const file = (await readForm(request, DOCUMENT_LIMIT_BYTES)).find(({ filename }) => filename !== undefined)

@@ -73,10 +73,19 @@ export type DecidedAnswer = { status: ReviewStatus }
 
 /** Names and templates of all companies that wait for a decision of staff. */
 export const reviewRoutes =
-  ({ sql, clock, moderation }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const config = { needs: 'review' } as const
+    await api.register(reviewListRoutes(context))
+    await api.register(reviewRequestRoutes(context))
+    await api.register(decisionRoutes(context))
+  }
 
+const config = { needs: 'review' } as const
+
+/** Lists and counts the requests. */
+const reviewListRoutes =
+  ({ sql, moderation }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.get('/review', { config }, async (): Promise<QueueAnswer> => {
       const [senders, templates] = await Promise.all([
         waitingSenders(sql, MOST_LISTED),
@@ -101,7 +110,12 @@ export const reviewRoutes =
 
     /** The navigation asks for it once a minute. */
     api.get('/review/count', { config }, async (): Promise<CountAnswer> => ({ waiting: await countWaiting(sql) }))
+  }
 
+/** Reads one request. */
+const reviewRequestRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.get(
       '/review/senders/:senderId',
       { config, schema: { params: BySender } },
@@ -119,7 +133,12 @@ export const reviewRoutes =
         return presentTemplate(sql, company, params.templateId)
       },
     )
+  }
 
+/** Decides on a request. */
+const decisionRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.post(
       '/review/senders/:senderId/decision',
       { config, schema: { params: BySender, body: Decision } },

@@ -69,14 +69,21 @@ export type TemplateNamesAnswer = { names: { senderId: number; senderName: strin
 
 /** Templates of one company: listing, requesting, changing and withdrawing. */
 export const templateRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const see = { needs: 'settings.see' } as const
-    const change = { needs: 'settings.change' } as const
+    await api.register(templateReadRoutes(context))
+    await api.register(templateChangeRoutes(context))
+  }
+
+/** Lists templates and the names for them, and reads one template. */
+const templateReadRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const config = { needs: 'settings.see' } as const
 
     api.get(
       '/templates',
-      { config: see, schema: { querystring: ListQuery } },
+      { config, schema: { querystring: ListQuery } },
       async ({ viewer, query }): Promise<TemplatesAnswer> => {
         const { companyId } = await companyOf(sql, viewer, query)
         const place = { page: query.page, perPage: PER_PAGE }
@@ -87,7 +94,7 @@ export const templateRoutes =
 
     api.get(
       '/templates/names',
-      { config: see, schema: { querystring: OfCompany } },
+      { config, schema: { querystring: OfCompany } },
       async ({ viewer, query }): Promise<TemplateNamesAnswer> => {
         const { companyId } = await companyOf(sql, viewer, query)
         const statuses = [...openStatuses, 'REJECTED', 'APPROVED'] as const
@@ -103,9 +110,32 @@ export const templateRoutes =
       },
     )
 
+    api.get(
+      '/templates/:templateId',
+      { config, schema: { querystring: OfCompany, params: ByTemplate } },
+      async ({ viewer, query, params }): Promise<TemplatePageAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const template = await requireTemplate(sql, companyId, params.templateId)
+        const moves = await reviewChangesOfTemplate(sql, companyId, params.templateId)
+        return {
+          ...present(template),
+          version: versionOf(template),
+          changeable: changeableFields.in(template.status).map(templateFieldOf),
+          history: historyOf(template.createdAt, moves),
+        }
+      },
+    )
+  }
+
+/** Requests and changes templates. */
+const templateChangeRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const config = { needs: 'settings.change' } as const
+
     api.post(
       '/templates',
-      { config: change, schema: { querystring: OfCompany, body: NewTemplate } },
+      { config, schema: { querystring: OfCompany, body: NewTemplate } },
       async ({ viewer, actor, query, body }, reply): Promise<MadeTemplate> => {
         const { companyId } = await companyOf(sql, viewer, query)
         const now = clock()
@@ -120,26 +150,10 @@ export const templateRoutes =
       },
     )
 
-    api.get(
-      '/templates/:templateId',
-      { config: see, schema: { querystring: OfCompany, params: ByTemplate } },
-      async ({ viewer, query, params }): Promise<TemplatePageAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const template = await requireTemplate(sql, companyId, params.templateId)
-        const moves = await reviewChangesOfTemplate(sql, companyId, params.templateId)
-        return {
-          ...present(template),
-          version: versionOf(template),
-          changeable: changeableFields.in(template.status).map(templateFieldOf),
-          history: historyOf(template.createdAt, moves),
-        }
-      },
-    )
-
     /** A template that was rejected goes back into review. */
     api.patch(
       '/templates/:templateId',
-      { config: change, schema: { querystring: OfCompany, params: ByTemplate, body: Change } },
+      { config, schema: { querystring: OfCompany, params: ByTemplate, body: Change } },
       async ({ viewer, actor, query, params, body }, reply) => {
         const { companyId } = await companyOf(sql, viewer, query)
         await changeTogether(sql, async (tx, within) => {

@@ -19,11 +19,9 @@ import {
   waitingUploads,
 } from '../../../domain/numbering/uploads.ts'
 import { may } from '../../../domain/people/rights.ts'
-import { usualLimits } from '../../context.ts'
-import { ReportLimit, sendFile, streamOf } from '../../report-limit.ts'
 import { Id, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
-import { reportTypes } from '../reports/report.ts'
+import { FileSender } from '../reports/file-sender.ts'
 
 const ByUpload = Type.Object({ uploadId: Id })
 const ByPiece = Type.Object({ uploadId: Id, piece: Type.Integer({ minimum: 0, maximum: LARGEST_BYTES / PIECE_BYTES }) })
@@ -77,10 +75,10 @@ export const numberingRoutes =
 
 /** Reads the numbering plan in use. */
 const planRoutes =
-  ({ sql, clock, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const { reports, reportStallMs } = { ...usualLimits, ...limits }
-    const exportLimit = new ReportLimit(reports, EXPORTS_OF_PERSON)
+    const { sql, clock } = context
+    const files = new FileSender(context, EXPORTS_OF_PERSON)
 
     api.get('/numbering', { config: { needs: 'numbering.see' } }, async ({ viewer }): Promise<NumberingAnswer> => {
       const state = await describeNumbering(sql)
@@ -102,11 +100,11 @@ const planRoutes =
     api.get(
       '/numbering/export',
       { config: { needs: 'numbering.see' }, schema: { querystring: Type.Object({ kind: Kind }) } },
-      async ({ viewer, query: { kind }, method }, reply) => {
+      async (request, reply) => {
+        const { kind } = request.query
         const { version, pieces } = await exportNumbering(sql, kind)
-        const name = `${kind === 'register' ? 'numbering' : 'ported'}-v${version}.csv`
-        reply.type(reportTypes.csv).header('content-disposition', `attachment; filename="${name}"`)
-        return sendFile(method, reply, () => exportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)))
+        const name = `${kind === 'register' ? 'numbering' : 'ported'}-v${version}`
+        return files.send(request, reply, { name, format: 'csv', pieces })
       },
     )
   }

@@ -35,9 +35,18 @@ export type AcceptanceAnswer = { login: string }
 
 /** Signing in and out, and the person of the session. */
 export const sessionRoutes =
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    await api.register(signInRoutes(context))
+    await api.register(invitationRoutes(context))
+  }
+
+const anyone = { needs: 'no session' } as const
+
+/** Signs in and out. */
+const signInRoutes =
   ({ sql, clock, cookie, secondFactors, demo = false }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const anyone = { needs: 'no session' } as const
     const agentOf = ({ headers }: FastifyRequest) => headers['user-agent'] ?? ''
 
     /** The settings that the page needs before signing in. */
@@ -77,7 +86,12 @@ export const sessionRoutes =
       cookie.clear(reply)
       return reply.code(204).send()
     })
+  }
 
+/** Reads and accepts invitations. */
+const invitationRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     // POST, because logs keep addresses, and the token must not be in them.
     api.post(
       '/invitation',

@@ -92,6 +92,7 @@ const Import = Type.Object({
   replaces: Type.Boolean(),
 })
 const CheckedImport = Type.Object({ ...Import.properties, version: Version })
+type CheckedImport = Type.Static<typeof CheckedImport>
 
 const FeeChange = Type.Object({ brand: OneOf(brands), before: Type.Number(), value: AmountText })
 
@@ -198,9 +199,9 @@ const tariffReadRoutes =
 
 /** Changes one tariff, at once or from a day on. */
 const tariffChangeRoutes =
-  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const startOf = (day: string | null) => firstDay(day, clock(), billingZone)
+    const { sql } = context
 
     api.post(
       '/tariffs/changes',
@@ -211,7 +212,7 @@ const tariffChangeRoutes =
         const version = body.version || versionOf([])
         const place = { senderType, brand, trafficType }
         const tariff = body.tariff && asked(() => readTariff({ ...place, ...body.tariff! }, 'tariff'))
-        const from = startOf(body.from)
+        const from = startOf(context, body.from)
         await sql.begin(async tx => {
           const change = tariff ? { tariffs: [tariff] } : { ended: [place] }
           const done = await changeBook(tx, owner, { ...change, from, version, versionPlace: place })
@@ -251,9 +252,9 @@ const tariffChangeRoutes =
 
 /** Imports and exports tariffs. */
 const tariffFileRoutes =
-  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const startOf = (day: string | null) => firstDay(day, clock(), billingZone)
+    const { sql } = context
 
     /** The changes that an import would make. */
     api.post(
@@ -261,12 +262,7 @@ const tariffFileRoutes =
       { config: { needs: 'tariffs.change' }, schema: { body: Import } },
       async ({ body }): Promise<ImportAnswer> => {
         const owner = await ownerOf(sql, body)
-        if (isPriceFile(body.text)) return checkPrices(owner, body)
-        const { tariffs, wrong } = asked(() => checkTariffs(readTariffFile(body.text)))
-        const book = await openBook(sql, owner.partnerId)
-        const from = startOf(body.from) ?? clock()
-        const ended = body.replaces ? notNamed(book, tariffs) : []
-        return { ...presentDifference(differenceOf(book, { tariffs, ended }, from)), wrong, version: versionOf(book) }
+        return isPriceFile(body.text) ? checkPriceImport(context, owner, body) : checkTariffImport(context, owner, body)
       },
     )
 
@@ -275,23 +271,7 @@ const tariffFileRoutes =
       { config: { needs: 'tariffs.change' }, schema: { body: CheckedImport } },
       async ({ actor, body }, reply) => {
         const owner = await ownerOf(sql, body)
-        if (isPriceFile(body.text)) {
-          await importPrices(actor, owner, body)
-          return reply.code(204).send()
-        }
-        const { tariffs, wrong } = asked(() => checkTariffs(readTariffFile(body.text)))
-        if (wrong.length > 0) throw invalid(`The file has mistakes: ${wrong[0]}`)
-        const from = startOf(body.from)
-        await sql.begin(async tx => {
-          const ended = body.replaces ? notNamed(await openBook(tx, owner.partnerId), tariffs) : []
-          const done = await changeBook(tx, owner, { tariffs, ended, from, version: body.version })
-          await recordChange(tx, actor, {
-            what: 'tariffs.imported',
-            subject: { kind: 'tariffs', id: loginOf(owner) ?? 'general' },
-            partnerId: owner.partnerId,
-            after: { ...countsOf(done), ...(from ? { from } : {}) },
-          })
-        })
+        await (isPriceFile(body.text) ? importPrices : importTariffs)(context, actor, owner, body)
         return reply.code(204).send()
       },
     )
@@ -309,32 +289,63 @@ const tariffFileRoutes =
           .send(writeTariffFile(await currentTariffs(sql, owner.partnerId)))
       },
     )
-
-    async function checkPrices(owner: Owner, body: TariffsImport): Promise<ImportAnswer> {
-      refusePricesOf(owner)
-      const { prices, wrong } = asked(() => readPriceFile(body.text))
-      const known = await openPrices(sql)
-      const difference = priceDifference(known, prices, startOf(body.from) ?? clock(), body.replaces)
-      return { ...presentPriceDifference(difference), wrong, version: versionOfPrices(known) }
-    }
-
-    async function importPrices(actor: Actor, owner: Owner, body: TariffsImport & { version: string }) {
-      refusePricesOf(owner)
-      const { prices, wrong } = asked(() => readPriceFile(body.text))
-      if (wrong.length > 0) throw invalid(`The file has mistakes: ${wrong[0]}`)
-      const from = startOf(body.from)
-      await sql.begin(async tx => {
-        const { version, replaces } = body
-        const { added, changed, ended, unchanged } = await changePrices(tx, { prices, from, version }, { replaces })
-        const counts = { added: added.length, replaced: changed.length, removed: ended.length, unchanged }
-        await recordChange(tx, actor, {
-          what: 'tariffs.imported',
-          subject: { kind: 'tariffs', id: 'prices' },
-          after: { ...counts, ...(from ? { from } : {}) },
-        })
-      })
-    }
   }
+
+async function checkTariffImport(context: CabinetContext, owner: Owner, file: TariffsImport): Promise<ImportAnswer> {
+  const { tariffs, wrong } = asked(() => checkTariffs(readTariffFile(file.text)))
+  const book = await openBook(context.sql, owner.partnerId)
+  const from = startOf(context, file.from) ?? context.clock()
+  const ended = file.replaces ? notNamed(book, tariffs) : []
+  return { ...presentDifference(differenceOf(book, { tariffs, ended }, from)), wrong, version: versionOf(book) }
+}
+
+async function importTariffs(context: CabinetContext, actor: Actor, owner: Owner, file: CheckedImport) {
+  const { tariffs, wrong } = asked(() => checkTariffs(readTariffFile(file.text)))
+  refuseMistakes(wrong)
+  const from = startOf(context, file.from)
+  await context.sql.begin(async tx => {
+    const ended = file.replaces ? notNamed(await openBook(tx, owner.partnerId), tariffs) : []
+    const done = await changeBook(tx, owner, { tariffs, ended, from, version: file.version })
+    await recordChange(tx, actor, {
+      what: 'tariffs.imported',
+      subject: { kind: 'tariffs', id: loginOf(owner) ?? 'general' },
+      partnerId: owner.partnerId,
+      after: { ...countsOf(done), ...(from ? { from } : {}) },
+    })
+  })
+}
+
+async function checkPriceImport(context: CabinetContext, owner: Owner, file: TariffsImport): Promise<ImportAnswer> {
+  refusePricesOf(owner)
+  const { prices, wrong } = asked(() => readPriceFile(file.text))
+  const known = await openPrices(context.sql)
+  const from = startOf(context, file.from) ?? context.clock()
+  const difference = priceDifference(known, prices, from, file.replaces)
+  return { ...presentPriceDifference(difference), wrong, version: versionOfPrices(known) }
+}
+
+async function importPrices(context: CabinetContext, actor: Actor, owner: Owner, file: CheckedImport) {
+  refusePricesOf(owner)
+  const { prices, wrong } = asked(() => readPriceFile(file.text))
+  refuseMistakes(wrong)
+  const from = startOf(context, file.from)
+  await context.sql.begin(async tx => {
+    const { version, replaces } = file
+    const { added, changed, ended, unchanged } = await changePrices(tx, { prices, from, version }, { replaces })
+    const counts = { added: added.length, replaced: changed.length, removed: ended.length, unchanged }
+    await recordChange(tx, actor, {
+      what: 'tariffs.imported',
+      subject: { kind: 'tariffs', id: 'prices' },
+      after: { ...counts, ...(from ? { from } : {}) },
+    })
+  })
+}
+
+function refuseMistakes([first]: string[]) {
+  if (first !== undefined) throw invalid(`The file has mistakes: ${first}`)
+}
+
+const startOf = ({ clock, billingZone }: CabinetContext, day: string | null) => firstDay(day, clock(), billingZone)
 
 /** Changes the fees of sender names. */
 const feeRoutes =

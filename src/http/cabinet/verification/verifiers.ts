@@ -79,6 +79,7 @@ export const verifierRoutes =
   async api => {
     await api.register(verifierReadRoutes(context))
     await api.register(verifierChangeRoutes(context))
+    await api.register(widgetErrorRoutes(context))
   }
 
 /** Reads the choices of a form, and one verifier. */
@@ -122,7 +123,7 @@ const verifierReadRoutes =
     )
   }
 
-/** Creates, changes and deletes verifiers, and lists the errors of a widget. */
+/** Creates, changes and deletes verifiers. */
 const verifierChangeRoutes =
   ({ sql, secret }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -175,8 +176,12 @@ const verifierChangeRoutes =
         return reply.code(204).send()
       },
     )
+  }
 
-    /** Errors that visitors saw, with the reasons that the widget does not show. */
+/** Errors that visitors saw, with the reasons that the widget does not show. */
+const widgetErrorRoutes =
+  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
     api.get(
       '/verification/widgets/:id/errors',
       { config: see, schema: { params: ByWidget } },
