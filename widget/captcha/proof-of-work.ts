@@ -1,5 +1,5 @@
 import type { Challenge } from '../api.ts'
-import { makeSearch, type Search } from './search.ts'
+import { makeConstants, makeSchedule, makeSearch, makeSha256 } from './search.ts'
 
 /** The service accepts a challenge for ten minutes. The widget does not send an older solution. */
 const GOOD_FOR_MS = 9 * 60_000
@@ -110,10 +110,17 @@ interface Task {
   slice: number
 }
 
+interface Make {
+  search: typeof makeSearch
+  sha256: typeof makeSha256
+  schedule: typeof makeSchedule
+  constants: typeof makeConstants
+}
+
 /** Runs in the worker as text, so that it can use nothing but its parameters. */
-function work(make: (salt: string, challenge: string) => Search, answer: (message: object) => void) {
+function work(make: Make, answer: (message: object) => void) {
   self.onmessage = ({ data }: MessageEvent<Task>) => {
-    const search = make(data.salt, data.challenge)
+    const search = make.search(data.salt, data.challenge, make.sha256(make.schedule(), make.constants()))
     for (let from = 0; from <= data.maxNumber; from += data.slice) {
       const number = search(from, Math.min(from + data.slice, data.maxNumber + 1))
       if (number !== undefined) return answer({ done: true, number })
@@ -123,4 +130,5 @@ function work(make: (salt: string, challenge: string) => Search, answer: (messag
   }
 }
 
-const WORKER = `(${work})(${makeSearch},m=>postMessage(m))`
+const MAKE = `{search:${makeSearch},sha256:${makeSha256},schedule:${makeSchedule},constants:${makeConstants}}`
+const WORKER = `(${work})(${MAKE},m=>postMessage(m))`

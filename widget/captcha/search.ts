@@ -1,15 +1,18 @@
 /** The first number from `from` up to, but not including, `to` that solves the challenge. */
 export type Search = (from: number, to: number) => number | undefined
 
+type Schedule = (bytes: Uint8Array, at: number) => Uint32Array
+type Constants = { rounds: Uint32Array; initial: Uint32Array }
+type Sha256 = { initial: Uint32Array; addBlock(hash: Uint32Array, bytes: Uint8Array, at: number): void }
+
 /**
  * Finds the number with SHA-256(salt + number) = challenge. The widget has its own SHA-256 because pages served by
  * plain HTTP have no `crypto.subtle`, and because `crypto.subtle` is slower for a hash of one block.
  *
- * The worker gets this function as text, so that it can use nothing but its parameters.
+ * The worker gets the functions of this file as text, so that each can use nothing but its parameters.
  */
-export function makeSearch(salt: string, challenge: string): Search {
-  const { constants, initial } = primes()
-  const words = new Uint32Array(64)
+export function makeSearch(salt: string, challenge: string, sha256 = makeSha256()): Search {
+  const { initial, addBlock } = sha256
   const start = new TextEncoder().encode(salt)
   const wanted = Uint32Array.from({ length: 8 }, (_, i) => Number.parseInt(challenge.slice(i * 8, i * 8 + 8), 16))
   const whole = start.length - (start.length % 64)
@@ -25,32 +28,31 @@ export function makeSearch(salt: string, challenge: string): Search {
   }
 
   function hashOf(number: number): Uint32Array {
-    const digits = String(number)
-    const rest = start.length - whole
-    const length = rest + digits.length
-    const block = new Uint8Array(length + 9 > 64 ? (length + 9 > 128 ? 192 : 128) : 64)
-    block.set(start.subarray(whole))
-    for (let i = 0; i < digits.length; i++) block[rest + i] = digits.charCodeAt(i)
-    block[length] = 0x80
-    new DataView(block.buffer).setUint32(block.length - 4, (whole + length) * 8)
+    const bytes = paddedEnd(String(number))
     const hash = afterWhole.slice()
-    for (let at = 0; at < block.length; at += 64) addBlock(hash, block, at)
+    for (let at = 0; at < bytes.length; at += 64) addBlock(hash, bytes, at)
     return hash
   }
 
-  /** FIPS 180-4, section 6.2.2. */
+  /** The rest of the salt, the digits, and the padding of FIPS 180-4, section 5.1.1: 0x80, zeros, and the length in bits. */
+  function paddedEnd(digits: string): Uint8Array {
+    const rest = start.length - whole
+    const length = rest + digits.length
+    const bytes = new Uint8Array(length + 9 > 64 ? (length + 9 > 128 ? 192 : 128) : 64)
+    bytes.set(start.subarray(whole))
+    for (let i = 0; i < digits.length; i++) bytes[rest + i] = digits.charCodeAt(i)
+    bytes[length] = 0x80
+    new DataView(bytes.buffer).setUint32(bytes.length - 4, (whole + length) * 8)
+    return bytes
+  }
+}
+
+/** Adds a block of 64 bytes to a hash (FIPS 180-4, section 6.2.2). */
+export function makeSha256(schedule = makeSchedule(), { rounds, initial } = makeConstants()): Sha256 {
+  return { initial, addBlock }
+
   function addBlock(hash: Uint32Array, bytes: Uint8Array, at: number) {
-    for (let i = 0; i < 16; i++) {
-      const b = at + i * 4
-      words[i] = (of(bytes, b) << 24) | (of(bytes, b + 1) << 16) | (of(bytes, b + 2) << 8) | of(bytes, b + 3)
-    }
-    for (let i = 16; i < 64; i++) {
-      const x = of(words, i - 15)
-      const y = of(words, i - 2)
-      const s0 = turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)
-      const s1 = turn(y, 17) ^ turn(y, 19) ^ (y >>> 10)
-      words[i] = of(words, i - 16) + s0 + of(words, i - 7) + s1
-    }
+    const words = schedule(bytes, at)
     let a = of(hash, 0)
     let b = of(hash, 1)
     let c = of(hash, 2)
@@ -61,7 +63,7 @@ export function makeSearch(salt: string, challenge: string): Search {
     let h = of(hash, 7)
     for (let i = 0; i < 64; i++) {
       const s1 = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)
-      const t1 = (h + s1 + ((e & f) ^ (~e & g)) + of(constants, i) + of(words, i)) | 0
+      const t1 = (h + s1 + ((e & f) ^ (~e & g)) + of(rounds, i) + of(words, i)) | 0
       const s0 = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)
       const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0
       h = g
@@ -84,27 +86,64 @@ export function makeSearch(salt: string, challenge: string): Search {
   }
 
   /** The element at an index. All indexes of this code exist. */
-  function of(list: Uint8Array | Uint32Array, at: number): number {
+  function of(list: Uint32Array, at: number): number {
     return list[at] ?? 0
   }
 
   function turn(x: number, by: number): number {
     return (x >>> by) | (x << (32 - by))
   }
+}
 
-  /** The constants of SHA-256: fractions of the square and cube roots of the first primes. */
-  function primes() {
-    const constants = new Uint32Array(64)
-    const initial = new Uint32Array(8)
-    let found = 0
-    for (let n = 2; found < 64; n++) {
-      let isPrime = true
-      for (let d = 2; d * d <= n; d++) if (n % d === 0) isPrime = false
-      if (!isPrime) continue
-      if (found < 8) initial[found] = fraction(n ** (1 / 2))
-      constants[found++] = fraction(n ** (1 / 3))
+/** The message schedule: the 16 words of a block, and 48 words that follow from them. */
+export function makeSchedule(): Schedule {
+  const words = new Uint32Array(64)
+
+  return (bytes, at) => {
+    readWords(bytes, at)
+    extendWords()
+    return words
+  }
+
+  function readWords(bytes: Uint8Array, at: number) {
+    const block = new DataView(bytes.buffer, bytes.byteOffset + at)
+    for (let i = 0; i < 16; i++) words[i] = block.getUint32(i * 4)
+  }
+
+  function extendWords() {
+    for (let i = 16; i < 64; i++) {
+      const x = of(i - 15)
+      const y = of(i - 2)
+      const s0 = turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)
+      const s1 = turn(y, 17) ^ turn(y, 19) ^ (y >>> 10)
+      words[i] = of(i - 16) + s0 + of(i - 7) + s1
     }
-    return { constants, initial }
+  }
+
+  function of(at: number): number {
+    return words[at] ?? 0
+  }
+
+  function turn(x: number, by: number): number {
+    return (x >>> by) | (x << (32 - by))
+  }
+}
+
+/** The constants of SHA-256: fractions of the square and cube roots of the first primes. */
+export function makeConstants(): Constants {
+  const rounds = new Uint32Array(64)
+  const initial = new Uint32Array(8)
+  let found = 0
+  for (let n = 2; found < 64; n++) {
+    if (!isPrime(n)) continue
+    if (found < 8) initial[found] = fraction(n ** (1 / 2))
+    rounds[found++] = fraction(n ** (1 / 3))
+  }
+  return { rounds, initial }
+
+  function isPrime(n: number): boolean {
+    for (let d = 2; d * d <= n; d++) if (n % d === 0) return false
+    return true
   }
 
   function fraction(root: number): number {
