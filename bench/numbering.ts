@@ -1,7 +1,7 @@
 import { brandFinder } from '../src/domain/numbering/brand.ts'
 import { codeOf, Numbering } from '../src/domain/numbering/lookup.ts'
 import { classify } from '../src/domain/numbering/numbering.ts'
-import { carriedPlan } from '../src/domain/numbering/plan.ts'
+import { includedPlan } from '../src/domain/numbering/plan.ts'
 import { PortedNumbers, packPorted } from '../src/domain/numbering/ported.ts'
 import { CODE_SIZE } from '../src/domain/numbering/register.ts'
 
@@ -12,8 +12,8 @@ const ROUNDS = 20
 export async function run(): Promise<void> {
   const numbers = Array.from({ length: ASKED }, randomNumber)
   const foreign = numbers.map(number => `375${number.slice(2)}`)
-  const plain = new Numbering(1, carriedPlan(), new Map(), brandFinder([]))
-  const ported = new Numbering(1, carriedPlan(), portedNumbers(1_000_000), brandFinder([]))
+  const plain = new Numbering(1, includedPlan(), new Map(), brandFinder([]))
+  const ported = new Numbering(1, includedPlan(), portedNumbers(1_000_000), brandFinder([]))
 
   report('lookup, carried plan', numbers, number => plain.lookup(number))
   report('lookup, 1,000,000 ported numbers', numbers, number => ported.lookup(number))

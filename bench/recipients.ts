@@ -1,7 +1,7 @@
 import type { Recipient } from '../src/domain/dispatches/dispatch.ts'
 import { brandFinder } from '../src/domain/numbering/brand.ts'
 import { Numbering } from '../src/domain/numbering/lookup.ts'
-import { carriedPlan } from '../src/domain/numbering/plan.ts'
+import { includedPlan } from '../src/domain/numbering/plan.ts'
 import type { Stage } from './stage.ts'
 
 export const REQUEST_SIZE = 10_000
@@ -22,7 +22,7 @@ export const dispatchOf = ({ companyId, senderIds }: Stage, messages: Recipient[
 
 /** Invented recipients, as many of each of the four operators. */
 export function inventRecipients(count: number): Recipient[] {
-  const numbering = new Numbering(1, carriedPlan(), new Map(), brandFinder([]))
+  const numbering = new Numbering(1, includedPlan(), new Map(), brandFinder([]))
   return Array.from({ length: count }, (_, i) => ({
     destination: numberOf(numbering, OPERATORS[i % OPERATORS.length]!),
     substitutions: { name: NAMES[i % NAMES.length]!, amount: 1000 + (i % 9000) },

@@ -2,7 +2,7 @@ import { uuid7Batch } from '../src/base/uuid7.ts'
 import { createKey } from '../src/domain/keys/keys.ts'
 import { brandFinder } from '../src/domain/numbering/brand.ts'
 import { Numbering } from '../src/domain/numbering/lookup.ts'
-import { carriedPlan } from '../src/domain/numbering/plan.ts'
+import { includedPlan } from '../src/domain/numbering/plan.ts'
 import { CodeBox } from '../src/domain/verifications/code-box.ts'
 import { createVerifier } from '../src/domain/verifiers/verifiers.ts'
 import type { Child } from './child.ts'
@@ -158,7 +158,7 @@ const sendRequest = ({ verifier, gatewayId }: Keys): Buffer =>
 
 /** Another prefix for each number, of operators that a name is registered with; then another number of each prefix. */
 function numbersOfManyPrefixes(): () => string {
-  const numbering = new Numbering(1, carriedPlan(), new Map(), brandFinder([]))
+  const numbering = new Numbering(1, includedPlan(), new Map(), brandFinder([]))
   const isKnown = (prefix: string) => (numbering.lookup(`${prefix}5555`)?.brandId ?? 0) > 0
   const prefixes = Array.from({ length: 100_000 }, (_, i) => String(7_900_000 + i)).filter(isKnown)
   let drawn = 0

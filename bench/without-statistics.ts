@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module'
 const nothing = `
 export const countNew = batches => batches
 export const countAccepted = async () => {}
-export const countMoved = async () => {}
+export const countStatusChanges = async () => {}
 export const addTraffic = async () => {}
 `
 

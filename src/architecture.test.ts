@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest'
 import { tablesWrittenBy, writersOfTables } from './testing/table-writers.ts'
 
 /**
- * Which folder may import which. If a rule stops you, the code probably belongs one folder lower; `docs/architecture.md` says what
- * each room is for.
+ * Which folder may import which. If a rule stops you, the code probably belongs one folder lower. `docs/architecture.md`
+ * describes each folder.
  */
 
 type Import = { path: string; typesOnly: boolean }
 type Sources = Map<string, Import[]>
 
-/** A slice may import those before it: no circles. */
+/** A slice may import only the slices before it, so there are no circles. */
 const slices = [
   'audit-log',
   'partners',
@@ -66,8 +66,8 @@ const slices = [
   'health',
 ]
 
-/** What each room may import, besides itself. `main.ts` and `commands` put everything together. */
-const rooms: Record<string, string[]> = {
+/** The folders that each folder of `src` may import, besides itself. */
+const allowedImports: Record<string, string[]> = {
   base: [],
   db: ['base'],
   channels: ['base'],
@@ -79,9 +79,9 @@ const rooms: Record<string, string[]> = {
   'config.ts': ['base'],
 }
 
-const roomOf = (file: string) => file.split('/')[0]!
-const sliceOf = (file: string) => (roomOf(file) === 'domain' ? file.split('/')[1] : undefined)
-const isOfTests = (file: string) => /\.(test|contract)\.ts$/.test(file) || roomOf(file) === 'testing'
+const folderOf = (file: string) => file.split('/')[0]!
+const sliceOf = (file: string) => (folderOf(file) === 'domain' ? file.split('/')[1] : undefined)
+const isOfTests = (file: string) => /\.(test|contract)\.ts$/.test(file) || folderOf(file) === 'testing'
 
 type Rule = (file: string, imported: Import) => string | undefined
 
@@ -89,14 +89,14 @@ const rules: Record<string, Rule> = {
   'every import of ours names its file, ending in .ts': (_, { path }) =>
     path.endsWith('.ts') || path.endsWith('.json') ? undefined : 'has no ending',
 
-  'a room imports only the rooms below it': (file, { path }) => {
-    const [from, to] = [roomOf(file), roomOf(path)]
+  'a folder imports only the folders below it': (file, { path }) => {
+    const [from, to] = [folderOf(file), folderOf(path)]
     if (from === to || to === 'testing' || mayReadWebhooks(file, path)) return undefined
-    return rooms[from]?.includes(to) ? undefined : `${from} may not import ${to}`
+    return allowedImports[from]?.includes(to) ? undefined : `${from} may not import ${to}`
   },
 
   'http knows the database by its types alone': (file, { path, typesOnly }) =>
-    roomOf(file) === 'http' && roomOf(path) === 'db' && !typesOnly ? 'is more than a type' : undefined,
+    folderOf(file) === 'http' && folderOf(path) === 'db' && !typesOnly ? 'is more than a type' : undefined,
 
   'a slice imports only the slices before it': (file, { path }) => {
     const [from, to] = [sliceOf(file), sliceOf(path)]
@@ -110,7 +110,7 @@ const rules: Record<string, Rule> = {
   'support for tests is imported by tests alone': (_, { path }) => (isOfTests(path) ? 'is for tests' : undefined),
 }
 
-/** Faces that operators call may use the pure reading and checking of a channel's webhook. */
+/** The routes that operators call may use the pure functions that parse and check a channel's webhook. */
 const mayReadWebhooks = (file: string, path: string) =>
   file.startsWith('http/webhooks/') && /^channels\/[^/]+\/webhook\.ts$/.test(path)
 
@@ -195,12 +195,12 @@ function isTypesOnly(what: string): boolean {
   return names?.split(',').every(name => name.trim() === '' || /^type\s/.test(name.trim())) ?? false
 }
 
-// The house -------------------------------------------------------------------------------------------------------
+// The sources -----------------------------------------------------------------------------------------------------
 
-describe('the house', () => {
+describe('the sources', () => {
   const sources = readSources()
 
-  test('was read', () => {
+  test('are read', () => {
     expect(sources.size).toBeGreaterThan(60)
     expect(sources.get('domain/senders/senders.ts')).toContainEqual({
       path: 'domain/senders/store.ts',
@@ -245,8 +245,8 @@ describe('the house', () => {
     ).toEqual([])
   })
 
-  test('every file lies in a room, and every slice has its place in the order', () => {
-    expect([...sources.keys()].filter(file => !(roomOf(file) in rooms))).toEqual([])
+  test('every file is in a known folder, and every slice has its place in the order', () => {
+    expect([...sources.keys()].filter(file => !(folderOf(file) in allowedImports))).toEqual([])
     const inDomain = [...sources.keys()].flatMap(file => sliceOf(file) ?? [])
     expect([...new Set(inDomain)].filter(slice => !slices.includes(slice))).toEqual([])
   })
@@ -278,8 +278,8 @@ describe('the rules', () => {
     ['engine/lanes.ts', "const app = await import('../http/app.ts')"],
     ['engine/lanes.ts', "import { serve } from '../commands/serve.ts'"],
     ['commands/serve.ts', "import { main } from '../main.ts'"],
-  ])('%s: %s leaves its room', (file, line) => {
-    expect(objections(file, line)).toEqual(['a room imports only the rooms below it'])
+  ])('%s: %s is not allowed', (file, line) => {
+    expect(objections(file, line)).toEqual(['a folder imports only the folders below it'])
   })
 
   test.each([

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { uuid7Batch } from '../../src/base/uuid7.ts'
 import { addToBlacklist } from '../../src/domain/blacklist/blacklist.ts'
 import { setSwitches } from '../../src/domain/companies/companies.ts'
-import { takeInbound } from '../../src/domain/inbound/inbound.ts'
+import { receiveInbound } from '../../src/domain/inbound/inbound.ts'
 import { followLink, saveLinks } from '../../src/domain/short-links/short-links.ts'
 import { aPerson, ofCompany } from '../../src/testing/cabinet.ts'
 import { aGateway } from '../../src/testing/engines.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 
 const write = (from: string, text: string, to: string) =>
-  takeInbound(cabinet.sql, gatewayId, { from, to, text, receivedAt: new Date() })
+  receiveInbound(cabinet.sql, gatewayId, { from, to, text, receivedAt: new Date() })
 
 async function signedIn(path: string) {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { readingOf } from '../../src/channels/smpp/receipts/id-evidence.ts'
 import { createMessageIds, type LearntIds } from '../../src/channels/smpp/receipts/message-ids.ts'
 import { type ProviderReceipt, submissionTo } from '../../src/domain/receipts/receipt.ts'
-import { readable } from '../../src/engine/gateways/receipt-ids.ts'
+import { withReadId } from '../../src/engine/gateways/receipt-ids.ts'
 
 const FORMS: Record<string, [answered: (n: number) => string, receipted: (n: number) => string]> = {
   decimal: [String, String],
@@ -80,7 +80,7 @@ function receive(world: World) {
   const ends: { i: number; uuid: string }[] = []
 
   function take(receipt: (typeof kept)[number]) {
-    const read = readable(receipt, learnt)
+    const read = withReadId(receipt, learnt)
     const under = (read && submissions.get(read.providerId)) ?? []
     const found = read?.subscriber
       ? submissionTo(read, under, state)

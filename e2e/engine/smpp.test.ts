@@ -8,7 +8,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import type { Feed, Inbound } from '../../src/channels/channel.ts'
 import { decodeInbound, encodeText } from '../../src/channels/smpp/protocol/text.ts'
 import { type SmscMessage, type SmscSettings, startSmsc } from '../../src/channels/smpp/smsc/smsc.ts'
-import { type Holding, shareOf } from '../../src/domain/gateways/binds.ts'
+import { type BindShare, shareOf } from '../../src/domain/gateways/binds/binds.ts'
 import type { Gateway } from '../../src/domain/gateways/gateway.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
 import { Binds } from '../../src/engine/gateways/binds.ts'
@@ -499,7 +499,7 @@ test('an engine that cannot renew its leases closes its binds before another eng
   }
   const leases = {
     share() {
-      if (asked++ > 0) return new Promise<Holding>(() => {}) // the database does not answer any more
+      if (asked++ > 0) return new Promise<BindShare>(() => {}) // the database does not answer any more
       setTimeout(() => happened.push('free for others'), 10_000)
       return Promise.resolve({ binds: [1, 2], tooMany: [] })
     },

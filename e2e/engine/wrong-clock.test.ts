@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { enginesAtWork } from '../../src/domain/engines/engines.ts'
+import { countRunningEngines } from '../../src/domain/engines/engines.ts'
 import { senderFeeTable } from '../../src/domain/pricing/pricing.ts'
 import { approveSender } from '../../src/domain/senders/moderation.ts'
 import { acceptSingles } from '../../src/domain/singles/singles.ts'
@@ -54,7 +54,7 @@ test('engines whose clocks are far ahead or behind send, charge, expire and dele
   await eventually(async () => expect(await feesCharged()).toBe(1))
   for (const destination of ['79163000277', '79163000377']) await untilStatus(await accept(destination), 'DELIVERED')
   await eventually(async () => {
-    const { engines, clockOffMs } = await enginesAtWork(db.sql)
+    const { engines, clockOffMs } = await countRunningEngines(db.sql)
     expect([engines, Math.round(Math.abs(clockOffMs) / DAY)]).toEqual([2, 40])
   })
   await stopEngine(ahead)

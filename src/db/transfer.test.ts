@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { money } from '../base/money.ts'
 import { uuid7Batch } from '../base/uuid7.ts'
 import { verifyLedger } from '../domain/audit/verify.ts'
-import { keepSimulated } from '../domain/gateways/store.ts'
+import { storeSimulated } from '../domain/gateways/store.ts'
 import { topUp } from '../domain/ledger/ledger.ts'
 import { loadNumbering } from '../domain/numbering/numbering.ts'
 import { useDatabase } from '../testing/database.ts'
@@ -241,7 +241,7 @@ test('verification codes in the outbox of the simulated operators are masked in 
     insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, text, sending_method)
     values (${companyId}, ${code!}, 0, 'SENT', 1, 1, '79160000001', 'Your code: ******', 'VERIFIER_API'),
       (${companyId}, ${plain!}, 0, 'SENT', 1, 1, '79160000002', 'Call 271828', 'API')`
-  await keepSimulated(sql, 1, randomUUID(), [
+  await storeSimulated(sql, 1, randomUUID(), [
     {
       companyId,
       uuid: code!,

@@ -4,11 +4,11 @@ import { VitalSigns } from '../base/process/vitals.ts'
 import { DatabaseClock } from '../db/clock.ts'
 import { callbackKey, sealPlainSecrets } from '../domain/callbacks/secrets.ts'
 import { endDueLanes } from '../domain/dispatches/ending.ts'
-import { removeEngine, seeEngine } from '../domain/engines/engines.ts'
+import { recordEngine, removeEngine } from '../domain/engines/engines.ts'
 import { trimOutbox } from '../domain/gateways/gateways.ts'
 import { ownedNames } from '../domain/gateways/name-owners.ts'
 import { gatewayKey } from '../domain/gateways/secrets.ts'
-import { returnStrandedLeases } from '../domain/leases/leases.ts'
+import { returnExpiredLeases } from '../domain/leases/leases.ts'
 import { chargeDueFees } from '../domain/ledger/fees.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
@@ -19,12 +19,12 @@ import { CodeBox } from '../domain/verifications/code-box.ts'
 import { CallbackSender } from './callbacks/sender.ts'
 import type { EngineContext, EngineOptions } from './context.ts'
 import { connectGateway } from './gateways/connectors.ts'
-import { feedOf, matchKeptReceipts } from './gateways/feed.ts'
+import { feedOf, matchReceiptInbox } from './gateways/feed.ts'
 import { Gateways } from './gateways/gateways.ts'
-import { keepHouse } from './housekeeping.ts'
+import { runHousekeeping } from './housekeeping.ts'
 import { repeat } from './loop.ts'
 import { Recorder } from './recording/recorder.ts'
-import { unlessSetAside } from './recording/set-aside.ts'
+import { ignoreSetAside } from './recording/set-aside.ts'
 import { Scheduler } from './sending/scheduler.ts'
 import { failOverdue } from './timers/deadlines.ts'
 import { failOverdueWaiting, runDueTimers } from './timers/timers.ts'
@@ -107,21 +107,21 @@ function startJobs({ context, worker, databaseClock, vitals, recorder, feeds, ga
   const now = () => ({ billingZone, now: clock() })
   return [
     repeat('heartbeat', 1000, log, () =>
-      seeEngine(sql, worker, databaseClock.offMs(), { ...vitals.read(), unrecorded: recorder.window.open }),
+      recordEngine(sql, worker, databaseClock.offMs(), { ...vitals.read(), unrecorded: recorder.window.open }),
     ),
     repeat('senders', 300, log, () => moveDueReviews(context)),
     repeat('ending lanes', 300, log, () => failLanesThatEnd(context, recorder)),
     repeat('stops', 1000, log, () => endStopped(sql, now())),
     repeat('timers', 300, log, () => runDueTimers({ sql, clock, log, recorder, billingZone, cascades })),
     repeat('kept receipts', 500, log, () =>
-      matchKeptReceipts({ ...feeds, onMatched: (gatewayId, receipts) => gateways.countKept(gatewayId, receipts) }),
+      matchReceiptInbox({ ...feeds, onMatched: (gatewayId, receipts) => gateways.countKept(gatewayId, receipts) }),
     ),
     repeat('deadlines', 1000, log, () => failOverdue({ sql, clock, log, recorder })),
-    repeat('stranded leases', 1000, log, () => returnStrandedLeases(sql, now())),
+    repeat('stranded leases', 1000, log, () => returnExpiredLeases(sql, now())),
     repeat('waiting', 10_000, log, () => failOverdueWaiting({ sql, clock, recorder })),
     repeat('fees', 3000, log, () => chargeDueFees(sql, now())),
     repeat('outbox', 10_000, log, () => trimOutbox(sql)),
-    repeat('housekeeping', 10 * 60_000, log, () => keepHouse(context)),
+    repeat('housekeeping', 10 * 60_000, log, () => runHousekeeping(context)),
   ]
 }
 
@@ -141,7 +141,7 @@ async function moveDueReviews({ sql, log, moderation, clock }: EngineContext): P
 const failLanesThatEnd = ({ sql, clock }: EngineContext, recorder: Recorder) =>
   endDueLanes(sql, clock(), (companyId, uuids, errorCode) => {
     const refused = { at: clock(), errorCode }
-    return Promise.all(uuids.map(uuid => recorder.note(companyId, { uuid, refused }).catch(unlessSetAside)))
+    return Promise.all(uuids.map(uuid => recorder.note(companyId, { uuid, refused }).catch(ignoreSetAside)))
   })
 
 /** Stops the sources of work first, then the recorder, so that the results of the last messages are written. */

@@ -1,7 +1,7 @@
 import { forgetOldCallbacks } from '../domain/callbacks/callbacks.ts'
 import { forgetOldCascades } from '../domain/cascade-steps/cascade-steps.ts'
 import { forgetGoneEngines } from '../domain/engines/engines.ts'
-import { forgetOldMinutes } from '../domain/gateways/minutes.ts'
+import { forgetOldMinutes } from '../domain/gateways/monitoring/minutes.ts'
 import { forgetOldKeys } from '../domain/idempotency/idempotency.ts'
 import { forgetOldStops } from '../domain/inbound/inbound.ts'
 import { forgetIdleLanes } from '../domain/lanes/lanes.ts'
@@ -12,7 +12,7 @@ import { forgetOldUploads } from '../domain/numbering/uploads.ts'
 import { forgetOldLogins } from '../domain/partners/partners.ts'
 import { forgetOldSessions as forgetOldSignIns } from '../domain/people/sessions.ts'
 import { forgetOldLateReceipts } from '../domain/receipts/late-receipts.ts'
-import { forgetOldReceipts, turnSubmissionDays } from '../domain/receipts/receipts.ts'
+import { forgetOldReceipts, rotateSubmissionDays } from '../domain/receipts/receipts.ts'
 import { forgetOldRequests } from '../domain/request-log/request-log.ts'
 import { forgetOldLinks } from '../domain/short-links/short-links.ts'
 import { forgetOldVerifications } from '../domain/verifications/verifications.ts'
@@ -25,7 +25,7 @@ const LINKS_LIVE_MS = 365 * 24 * 3600_000
  * Creates the partitions of the coming months and deletes rows that are no longer needed. A step that fails is logged
  * and does not stop the steps after it. The next run tries it again.
  */
-export async function keepHouse(context: EngineContext): Promise<void> {
+export async function runHousekeeping(context: EngineContext): Promise<void> {
   for (const [step, run] of Object.entries(stepsOf(context))) {
     try {
       await run()
@@ -37,7 +37,7 @@ export async function keepHouse(context: EngineContext): Promise<void> {
 
 const stepsOf = ({ sql, clock, keepMonths }: EngineContext): Record<string, () => PromiseLike<unknown>> => ({
   ensureMessageMonths: () => ensureMessageMonths(sql),
-  turnSubmissionDays: () => turnSubmissionDays(sql),
+  rotateSubmissionDays: () => rotateSubmissionDays(sql),
   forgetOldReceipts: () => forgetOldReceipts(sql),
   forgetOldLateReceipts: () => forgetOldLateReceipts(sql),
   forgetOldLogins: () => forgetOldLogins(sql, clock()),

@@ -1,5 +1,5 @@
 import type { Pool } from '../db/sql.ts'
-import { claimReceivers, nextBatches, savePasses } from '../domain/callbacks/callbacks.ts'
+import { claimReceivers, nextBatches, saveResults } from '../domain/callbacks/callbacks.ts'
 import type { CascadePlan, MessageRequest } from '../domain/messages/single.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
 import { recordStatusReports } from '../domain/recording/recording.ts'
@@ -67,7 +67,7 @@ async function deliverCallbacks(sql: Pool, companyId: number) {
       batch: { ...batch, done: batch.events.map(() => attempt.statusCode === 200) },
       attempt: { attemptedAt: now, triedEvents: batch.events.length, ...attempt },
     }))
-    await savePasses(sql, worker, key, passes)
+    await saveResults(sql, worker, key, passes)
   }
 }
 

@@ -3,7 +3,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
-import type { What } from '../../domain/audit-log/entry.ts'
+import type { AuditAction } from '../../domain/audit-log/entry.ts'
 import { createDispatch } from '../../domain/dispatches/creating.ts'
 import { topUp } from '../../domain/ledger/ledger.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
@@ -91,7 +91,7 @@ async function aSenderInReview(): Promise<number> {
 }
 
 /** In this order: later ones work on what earlier ones made. */
-const changing: [command: string, what: What, words: () => Promise<(string | number)[]>][] = [
+const changing: [command: string, what: AuditAction, words: () => Promise<(string | number)[]>][] = [
   ['partner create', 'partner.created', async () => ['--login', 'vasilek', '--password-file', await password()]],
   [
     'partner password',

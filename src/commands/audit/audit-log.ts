@@ -1,7 +1,7 @@
 import { AppError, UsageError } from '../../base/errors.ts'
 import { databaseNow } from '../../db/clock.ts'
 import { dropOldMonths, type Entry, listEntries } from '../../domain/audit-log/audit-log.ts'
-import { whats } from '../../domain/audit-log/entry.ts'
+import { auditActions } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
@@ -15,7 +15,7 @@ export async function listSome(call: Call) {
   const filter = {
     companyId,
     actor: call.options.person,
-    what: choiceOption(call, 'what', whats),
+    what: choiceOption(call, 'what', auditActions),
     from: timeOption(call, 'from'),
     to: timeOption(call, 'to'),
   }

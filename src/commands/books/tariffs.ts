@@ -75,21 +75,21 @@ async function partnerIn({ options }: Call, sql: Pool): Promise<Partner | undefi
 
 type OtherPrices = { channels: { channelType: string; price: Money }[]; countries: { country: string; price: Money }[] }
 
-const NOBODY = 0
-const ELSEWHERE = '*'
+const NO_PARTNER = 0
+const OTHER_COUNTRIES = '*'
 
 /** Asked of the book that prices messages: they are the same for every partner. `*` is any country not listed. */
 async function otherPrices(sql: Pool): Promise<OtherPrices> {
-  const book = await openPriceBook(sql, NOBODY)
+  const book = await openPriceBook(sql, NO_PARTNER)
   const question = { senderType: 'COMMON', brand: 'MTS', trafficType: 'PROMO' } as const
   const priceIn = (country: string) => book.priceOf({ ...question, channelType: 'SMS', country }).perPart
   const channels = allChannelTypes
     .filter(channelType => channelType !== 'SMS')
     .map(channelType => ({ channelType, price: book.priceOf({ ...question, channelType, country: 'RU' }).perPart }))
   const listed = countries
-    .filter(({ code }) => code !== 'RU' && priceIn(code) !== priceIn(ELSEWHERE))
+    .filter(({ code }) => code !== 'RU' && priceIn(code) !== priceIn(OTHER_COUNTRIES))
     .map(({ code }) => ({ country: code, price: priceIn(code) }))
-  return { channels, countries: [...listed, { country: ELSEWHERE, price: priceIn(ELSEWHERE) }] }
+  return { channels, countries: [...listed, { country: OTHER_COUNTRIES, price: priceIn(OTHER_COUNTRIES) }] }
 }
 
 const present = (tariff: Tariff) => ({

@@ -6,7 +6,12 @@ import type { Company } from '../../domain/companies/company.ts'
 import { inboundChannels, refusalOfUrl } from '../../domain/inbound/rule.ts'
 import { addRule, type ListedRule, listRules, removeRule } from '../../domain/inbound/rules.ts'
 import { refusalOfCenterName, type TrafficCenter } from '../../domain/traffic-centers/traffic-center.ts'
-import { centerCalled, defaultCenter, listCenters, moveDefault } from '../../domain/traffic-centers/traffic-centers.ts'
+import {
+  defaultCenter,
+  ensureCenter,
+  listCenters,
+  setDefaultCenter,
+} from '../../domain/traffic-centers/traffic-centers.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { given, idOption, textOption } from '../command-line.ts'
@@ -77,7 +82,7 @@ export async function addCenter(call: Call) {
   await onCompany(call, async (sql, { companyId }) => {
     const center = await recorded(sql, async (tx, record) => {
       const isThere = (await listCenters(tx, companyId)).some(center => center.name === name)
-      const called = await centerCalled(tx, companyId, name)
+      const called = await ensureCenter(tx, companyId, name)
       await record(isThere ? undefined : { what: 'traffic_center.added', ...centerSubject(called) })
       return called
     })
@@ -89,7 +94,7 @@ export async function makeCenterDefault(call: Call) {
   const name = given(centerOption(call, 'name'), '--name')
   await onCompany(call, async (sql, { companyId }) => {
     const center = await recorded(sql, async (tx, record) => {
-      const moved = await orAdvise(noCenter(companyId, name), moveDefault(tx, companyId, name))
+      const moved = await orAdvise(noCenter(companyId, name), setDefaultCenter(tx, companyId, name))
       await record({ what: 'traffic_center.made_default', ...centerSubject(moved) })
       return moved
     })

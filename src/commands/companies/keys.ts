@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts'
 import type { Pool } from '../../db/sql.ts'
-import type { What } from '../../domain/audit-log/entry.ts'
+import type { AuditAction } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { refusalOfAddresses } from '../../domain/keys/address-list.ts'
 import { type Key, keyTypes } from '../../domain/keys/key.ts'
@@ -86,7 +86,11 @@ export const reissueOne = (call: Call) =>
     return () => printValue(call, shown)
   })
 
-const changeOne = (call: Call, what: What, change: (sql: Pool, companyId: number, keyId: number) => Promise<Key>) =>
+const changeOne = (
+  call: Call,
+  what: AuditAction,
+  change: (sql: Pool, companyId: number, keyId: number) => Promise<Key>,
+) =>
   onKey(call, async (sql, companyId, keyId, record) => {
     const before = await keyWithId(sql, companyId, keyId)
     const changed = await change(sql, companyId, keyId)
@@ -96,7 +100,7 @@ const changeOne = (call: Call, what: What, change: (sql: Pool, companyId: number
 
 type Work = (sql: Pool, companyId: number, keyId: number, record: Record) => Promise<() => void>
 
-/** What the work returns is done when its change is committed. */
+/** The work returns a function that is called when its change is committed. */
 async function onKey(call: Call, work: Work) {
   const keyId = idOption(call, 'key')
   await withDatabase(call.config, async ({ sql }) => {
@@ -111,7 +115,7 @@ const keyWithId = async (sql: Pool, companyId: number, keyId: number): Promise<K
 
 const subjectOf = (companyId: number, keyId: number) => ({ subject: { kind: 'key', id: keyId }, companyId })
 
-/** What the audit log compares. */
+/** The fields that the audit log compares. */
 const fieldsOf = ({ type, active, addresses, trafficCenterName }: Key) => ({
   type,
   active,

@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts'
 import { databaseNow } from '../../db/clock.ts'
 import type { Pool } from '../../db/sql.ts'
-import type { What } from '../../domain/audit-log/entry.ts'
+import type { AuditAction } from '../../domain/audit-log/entry.ts'
 import { senderFeeTable } from '../../domain/pricing/pricing.ts'
 import { approveSender, denySender, rejectSender } from '../../domain/senders/moderation.ts'
 import type { Sender } from '../../domain/senders/sender.ts'
@@ -36,7 +36,7 @@ export const denyOne = (call: Call) =>
     denySender(sql, senderId, call.options.comment, await databaseNow(sql)),
   )
 
-async function decide(call: Call, what: What, decision: (sql: Pool, senderId: number) => Promise<Sender>) {
+async function decide(call: Call, what: AuditAction, decision: (sql: Pool, senderId: number) => Promise<Sender>) {
   const senderId = idOption(call, 'sender')
   await withDatabase(call.config, async ({ sql }) => {
     const decided = await recorded(sql, async (tx, record) => {

@@ -1,6 +1,6 @@
 import { databaseNow } from '../../db/clock.ts'
 import type { Pool } from '../../db/sql.ts'
-import type { What } from '../../domain/audit-log/entry.ts'
+import type { AuditAction } from '../../domain/audit-log/entry.ts'
 import { approveTemplate, denyTemplate, rejectTemplate } from '../../domain/templates/moderation.ts'
 import type { Template } from '../../domain/templates/template.ts'
 import { listAllTemplates } from '../../domain/templates/templates.ts'
@@ -34,7 +34,7 @@ export const denyOne = (call: Call) =>
     denyTemplate(sql, templateId, call.options.comment, await databaseNow(sql)),
   )
 
-async function decide(call: Call, what: What, decision: (sql: Pool, templateId: number) => Promise<Template>) {
+async function decide(call: Call, what: AuditAction, decision: (sql: Pool, templateId: number) => Promise<Template>) {
   const templateId = idOption(call, 'template')
   await withDatabase(call.config, async ({ sql }) => {
     const decided = await recorded(sql, async (tx, record) => {

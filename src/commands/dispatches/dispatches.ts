@@ -6,7 +6,7 @@ import { moneyToNumber } from '../../base/money.ts'
 import { printable } from '../../base/printable.ts'
 import { databaseNow } from '../../db/clock.ts'
 import type { Pool } from '../../db/sql.ts'
-import type { What } from '../../domain/audit-log/entry.ts'
+import type { AuditAction } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { type Dispatch, dispatchStatuses, type Progress } from '../../domain/dispatches/dispatch.ts'
 import { startDispatch, stopDispatch } from '../../domain/dispatches/lifecycle.ts'
@@ -61,7 +61,7 @@ export async function showOne(call: Call) {
 export const startOne = (call: Call) => move(call, 'dispatch.started', startDispatch)
 export const stopOne = (call: Call) => move(call, 'dispatch.stopped', stopDispatch)
 
-async function move(call: Call, what: What, change: typeof startDispatch) {
+async function move(call: Call, what: AuditAction, change: typeof startDispatch) {
   await onDispatch(call, async (sql, { dispatchId, companyId, name, status: before }) => {
     const { partnerId } = await requireAnyCompany(sql, companyId)
     const billing = { billingZone: call.config.billingZone, now: await databaseNow(sql) }

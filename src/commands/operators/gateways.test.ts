@@ -7,9 +7,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { Smpp } from '../../channels/smpp/smpp.ts'
 import { type Smsc, startSmsc } from '../../channels/smpp/smsc/smsc.ts'
 import { blacklistedAmong } from '../../domain/blacklist/blacklist.ts'
+import { saveReceiptIds } from '../../domain/gateways/binds/receipt-ids.ts'
 import { findGateway } from '../../domain/gateways/gateways.ts'
-import { writeGatewayMinutes } from '../../domain/gateways/minutes.ts'
-import { keepReceiptIds } from '../../domain/gateways/receipt-ids.ts'
+import { writeGatewayMinutes } from '../../domain/gateways/monitoring/minutes.ts'
 import { gatewayKey, openSettings } from '../../domain/gateways/secrets.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { buildApp } from '../../http/app.ts'
@@ -331,7 +331,7 @@ describe('gateway test', () => {
   test('a receipt of a message that an engine sent is kept as the engines would keep it', async () => {
     const smsc = await anSmsc({ testNumbers: true, answerIds: 'hex', receiptIds: 'decimal', receiptMs: 1500 })
     const { gatewayId } = await add('SMS', 'smpp', smpp(smsc.port))
-    await keepReceiptIds(db.sql, gatewayId, { relation: 'hex-decimal', byAddress: true })
+    await saveReceiptIds(db.sql, gatewayId, { relation: 'hex-decimal', byAddress: true })
     const ids = await sendAndLeave(smsc.port, 20)
     await trial('smpp-sms', '79160000005', '--wait', '3')
     const kept = await db.sql`select provider_id as id from receipt_inbox where gateway_id = ${gatewayId}`

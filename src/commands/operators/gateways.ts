@@ -5,7 +5,7 @@ import { connectorNames } from '../../channels/connector-names.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
 import type { Pool } from '../../db/sql.ts'
-import type { What } from '../../domain/audit-log/entry.ts'
+import type { AuditAction } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { brandNamesOf, gatewayFields, gatewaySubject, OTHER_BRANDS } from '../../domain/gateways/audit-fields.ts'
 import {
@@ -14,9 +14,9 @@ import {
   type GatewayChange,
   type GatewayState,
   isDrained,
-  type Keeping,
   MOST_DRAIN_HOURS,
   type NewGateway,
+  type SettingRules,
 } from '../../domain/gateways/gateway.ts'
 import {
   addGateway,
@@ -25,10 +25,15 @@ import {
   removeGateway,
   requireGateway,
 } from '../../domain/gateways/gateways.ts'
-import { gatewayDays } from '../../domain/gateways/minutes.ts'
-import { gatewayStates, partsPerSecondOf, waitForEngines, waitForRelease } from '../../domain/gateways/states.ts'
+import { gatewayDays } from '../../domain/gateways/monitoring/minutes.ts'
+import {
+  gatewayStates,
+  partsPerSecondOf,
+  waitForEngines,
+  waitForRelease,
+} from '../../domain/gateways/monitoring/states.ts'
 import { brandIds, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
-import { keepingOf, secretsOf } from '../../engine/gateways/known-connectors.ts'
+import { secretsOf, settingRulesOf } from '../../engine/gateways/known-connectors.ts'
 import { tryGateway } from '../../engine/gateways/trial.ts'
 import { noCompany, noGateway, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
@@ -72,7 +77,7 @@ export async function addOne(call: Call) {
   const wanted = { channelType, connector, brands, settings, partsPerSecond, companies }
   await withDatabase(call.config, async ({ sql, secret }) => {
     await requireCompanies(sql, companies)
-    const keeping = keepingOf(secret, connector)
+    const keeping = settingRulesOf(secret, connector)
     const added = await recorded(sql, async (tx, record) => {
       const made = await (name === undefined
         ? addUnnamed(tx, wanted, keeping)
@@ -91,7 +96,7 @@ export async function addOne(call: Call) {
 }
 
 /** Before anything is opened; it is looked at again where it is stored. */
-function refuseWrong(check: Keeping['check'], settings: NewGateway['settings']) {
+function refuseWrong(check: SettingRules['check'], settings: NewGateway['settings']) {
   try {
     check(settings)
   } catch (error) {
@@ -100,7 +105,7 @@ function refuseWrong(check: Keeping['check'], settings: NewGateway['settings']) 
 }
 
 /** Called after its connector and channel, with a number behind it from the second on. */
-async function addUnnamed(sql: Pool, wanted: Omit<NewGateway, 'name'>, keeping: Keeping): Promise<Gateway> {
+async function addUnnamed(sql: Pool, wanted: Omit<NewGateway, 'name'>, keeping: SettingRules): Promise<Gateway> {
   const plain = `${wanted.connector}-${wanted.channelType.toLowerCase()}`
   for (let count = 1; ; count += 1) {
     const added = await addGateway(sql, { ...wanted, name: count === 1 ? plain : `${plain}-${count}` }, keeping)
@@ -154,12 +159,12 @@ export const resumeOne = (call: Call) =>
 
 const changeOne = (
   call: Call,
-  what: What,
+  what: AuditAction,
   changeOf: (gateway: Gateway) => GatewayChange,
   sentence: (changed: Gateway) => string,
 ) =>
   onGateway(call, async ({ sql, secret }, gateway) => {
-    const keeping = keepingOf(secret, gateway.connector)
+    const keeping = settingRulesOf(secret, gateway.connector)
     const change = changeOf(gateway)
     await requireCompanies(sql, change.companies ?? [])
     const changed = await recorded(sql, async (tx, record) => {

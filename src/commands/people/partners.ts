@@ -1,5 +1,5 @@
 import type { Pool } from '../../db/sql.ts'
-import type { What } from '../../domain/audit-log/entry.ts'
+import type { AuditAction } from '../../domain/audit-log/entry.ts'
 import type { ListedPartner } from '../../domain/partners/partner.ts'
 import {
   createPartner,
@@ -10,7 +10,7 @@ import {
   unlockPartner,
 } from '../../domain/partners/partners.ts'
 import { replacePartnerPassword } from '../../domain/people/partner-owners.ts'
-import { letOwnerIn } from '../../domain/people/sign-in.ts'
+import { createOwner } from '../../domain/people/sign-in.ts'
 import { noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { argumentOf, textOption } from '../command-line.ts'
@@ -31,7 +31,7 @@ export async function createOne(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
     const { partnerId } = await recorded(sql, async (tx, record) => {
       const created = await createPartner(tx, login, password)
-      await letOwnerIn(tx, login)
+      await createOwner(tx, login)
       await record({ what: 'partner.created', ...(await subjectOf(tx, login)), after: { login } })
       return created
     })
@@ -71,7 +71,7 @@ export const unlockOne = (call: Call) =>
 
 async function onLogin(
   call: Call,
-  what: What,
+  what: AuditAction,
   change: (sql: Pool, login: string) => Promise<void>,
   outcome: (login: string) => { value: unknown; text: string },
 ) {

@@ -8,7 +8,7 @@ import { createKey } from '../../domain/keys/keys.ts'
 import { type Brand, brands } from '../../domain/numbering/brand.ts'
 import { adoptPassword, createPartner, partnerWithLogin } from '../../domain/partners/partners.ts'
 import { adoptOwnerPassword, createOwnerWithPasswordOf } from '../../domain/people/company-owners.ts'
-import { letOwnerIn } from '../../domain/people/sign-in.ts'
+import { createOwner } from '../../domain/people/sign-in.ts'
 import { adoptStaffPassword, createStaff } from '../../domain/people/staff.ts'
 import { senderFeeTable } from '../../domain/pricing/pricing.ts'
 import { approveSenderIn, type FeeOf } from '../../domain/senders/moderation.ts'
@@ -105,7 +105,7 @@ const isRefusal = (error: unknown) => error instanceof AppError && error.kind ==
  */
 async function makeRows(sql: Transaction, password: string, now: Date) {
   const { partnerId } = await createPartner(sql, 'demo', password)
-  await letOwnerIn(sql, 'demo')
+  await createOwner(sql, 'demo')
   const partner = { partnerId, login: 'demo', currency: 'RUB' }
   const hasStaff = await unlessRefused(createStaff(sql, 'staff', password))
   const feeOf = await senderFeeTable(sql)

@@ -182,12 +182,12 @@ describe('a life', () => {
   })
 
   test('SIGTERM: new connections are refused, the open request is answered, no process is left', async () => {
-    const inHand = await beginRequest(client, `${partnerApi}/dispatches`, JSON.stringify(dispatchOf(20_000)))
+    const request = await beginRequest(client, `${partnerApi}/dispatches`, JSON.stringify(dispatchOf(20_000)))
     service.child.kill('SIGTERM')
     const { port } = new URL(partnerApi)
     await eventually(() => expect(whyRefused(Number(port))).resolves.toBe('ECONNREFUSED'))
 
-    const { status, body } = await inHand.finish()
+    const { status, body } = await request.finish()
     expect(status).toBe(200)
     expect(body).toMatchObject({ total: 20_000, success: 20_000 })
     expect(await service.ended).toMatchObject({ code: 0, signal: null })

@@ -9,9 +9,9 @@ import type { Config } from '../../config.ts'
 import { DatabaseClock, databaseNow } from '../../db/clock.ts'
 import type { Database, Opening } from '../../db/database.ts'
 import type { Pool } from '../../db/sql.ts'
-import { seeEngine } from '../../domain/engines/engines.ts'
+import { recordEngine } from '../../domain/engines/engines.ts'
 import { addSimulators } from '../../domain/gateways/gateways.ts'
-import { forgetGoneApis, removeApi, seeApi } from '../../domain/health/processes.ts'
+import { forgetGoneApis, recordApi, removeApi } from '../../domain/health/processes.ts'
 import { watchNumbering } from '../../domain/numbering/numbering.ts'
 import { type Call, openMigrated } from '../command.ts'
 import { type Addresses, bannerOf } from './banner.ts'
@@ -96,7 +96,7 @@ export async function runEngine({ config, print }: Call) {
     const publicUrl = config.publicUrl ?? urlOf(config.host, config.port)
     const context = { sql, secret, log, moderation, billingZone, callbacks, stopWords, publicUrl }
     const engine = await startEngine({ ...context, keepMonths: config.keepMonths })
-    await seeEngine(sql, engine.worker) // `/readyz` must not say otherwise when we say that it is up
+    await recordEngine(sql, engine.worker) // `/readyz` must not say otherwise when we say that it is up
     // As a child of `serve` it sends its state to its parent, which prints for both.
     if (process.send) process.send(READY)
     else print({ engine: 'started', data: database.place }, `The engine is up, on ${database.place}.`)
@@ -186,7 +186,7 @@ async function tellPresence(sql: Pool, clock: DatabaseClock, log: Logger) {
   const id = randomUUID()
   const vitals = new VitalSigns()
   const tell = async () => {
-    await seeApi(sql, id, clock.offMs(), vitals.read())
+    await recordApi(sql, id, clock.offMs(), vitals.read())
     await forgetGoneApis(sql)
   }
   const tryToTell = () => tell().catch(err => log.warn({ err }, 'presence.not_told'))

@@ -127,7 +127,7 @@ describe.each(planModes)('%s', mode => {
     ['a dispatch of this month', () => dispatchId, [monthBack(0)]],
     ['a dispatch of two months', () => oldDispatchId, [monthBack(2), monthBack(1)]],
   ])('of %s', (_, id, months) => {
-    const home = () => requireDispatch(db.sql, partner, id())
+    const dispatch = () => requireDispatch(db.sql, partner, id())
     const expectMonths = (reads: { table: string; index: string | undefined }[]) => {
       const ofMessages = reads.filter(read => read.table.startsWith('messages'))
       expect([...new Set(ofMessages.map(read => read.table))].sort()).toEqual([...months].sort())
@@ -136,13 +136,16 @@ describe.each(planModes)('%s', mode => {
     }
 
     test('a page of messages reads only the messages that it shows, in the months of the dispatch', async () => {
-      const reads = await readsOf(async sql => pageOfMessages(sql, await home(), undefined, 30, 100), /from messages/)
+      const reads = await readsOf(
+        async sql => pageOfMessages(sql, await dispatch(), undefined, 30, 100),
+        /from messages/,
+      )
       expectMonths(reads)
       expect(reads.reduce((sum, read) => sum + read.rows, 0)).toBe(100)
     })
 
     test('a page of one status reads only its blocks, in the months of the dispatch', async () => {
-      const page = async (sql: Pool) => pageOfMessages(sql, await home(), 'FAILED', 6, 100)
+      const page = async (sql: Pool) => pageOfMessages(sql, await dispatch(), 'FAILED', 6, 100)
       const reads = await readsOf(page, /from messages/)
       expectMonths(reads)
       expect(reads.reduce((sum, read) => sum + read.rows, 0)).toBeLessThanOrEqual(SIZE)
@@ -150,7 +153,7 @@ describe.each(planModes)('%s', mode => {
     })
 
     test('the accepted messages of a request are read in the months of the dispatch', async () => {
-      const reads = await readsOf(async sql => acceptedMessages(sql, await home(), 2950, 100), /from messages/)
+      const reads = await readsOf(async sql => acceptedMessages(sql, await dispatch(), 2950, 100), /from messages/)
       expectMonths(reads)
       expect(reads.reduce((sum, read) => sum + read.rows, 0)).toBe(100)
     })

@@ -1,5 +1,5 @@
 /** The changes in the audit log: the noun that changed, and the change. */
-export const whats = [
+export const auditActions = [
   'person.invited',
   'person.link_renewed',
   'person.joined',
@@ -90,7 +90,7 @@ export const whats = [
   'audit_log.dropped',
 ] as const
 
-export type What = (typeof whats)[number]
+export type AuditAction = (typeof auditActions)[number]
 
 /** A person who is signed in to the cabinet, or the system user who runs a command. */
 export type Actor =
@@ -109,7 +109,7 @@ export type Actor =
 export type Fields = Record<string, unknown>
 
 export type Change = {
-  what: What
+  what: AuditAction
   /** The changed thing. `name` is for people. */
   subject: { kind: string; id: number | string; name?: string }
   /** The owner. The partner of a company is added. Without an owner only staff see the entry. */

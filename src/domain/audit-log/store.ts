@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '../../db/sql.ts'
-import type { Actor, Change, Fields, What } from './entry.ts'
+import type { Actor, AuditAction, Change, Fields } from './entry.ts'
 
 export const ensureMonth = (sql: Transaction) => sql`select ensure_audit_month(now()::timestamptz(3))`
 
@@ -29,7 +29,7 @@ export type Entry = {
   address: string | null
   agent: string | null
   requestId: string | null
-  what: What
+  what: AuditAction
   subjectKind: string
   subjectId: string
   subjectName: string
@@ -48,7 +48,7 @@ export type Filter = {
   actor?: string | undefined
   /** Kinds of actors that `actor` may be. */
   actorKinds?: readonly Actor['kind'][] | undefined
-  what?: What | undefined
+  what?: AuditAction | undefined
   subject?: { kind: string; id: string } | undefined
   from?: Date | undefined
   /** Not included. */

@@ -21,7 +21,7 @@ const ofCompany = (sql: Sql, table: string, companyId: Scope) =>
  * after the wait for the lock. An earlier snapshot could see a detached month neither in the messages nor in the closed
  * months.
  */
-export const holdMonths = (sql: Sql) => sql`lock table messages in access share mode`
+export const preventDetaching = (sql: Sql) => sql`lock table messages in access share mode`
 
 /** Reads the messages once. The result has a few rows for each block of a dispatch, for any number of messages. */
 export async function sumMessages(sql: Sql, companyId: Scope) {

@@ -10,7 +10,7 @@ export type Difference = store.Difference
  */
 export async function verifyLedger(pool: Pool, { companyId }: { companyId?: number } = {}): Promise<Difference[]> {
   return pool.begin('isolation level repeatable read', async sql => {
-    await store.holdMonths(sql)
+    await store.preventDetaching(sql)
     await store.sumMessages(sql, companyId)
     const differences: Difference[] = []
     for (const check of store.checks) differences.push(...(await check(sql, companyId)))

@@ -21,11 +21,11 @@ export async function findEntry(sql: Transaction, companyId: number, destination
 
 /** Removes a number. Returns whether it was on the blacklist. */
 export async function removeFromBlacklist(sql: Sql, companyId: number, destination: string): Promise<boolean> {
-  return (await takeOffBlacklist(sql, companyId, destination)) !== undefined
+  return (await removeEntry(sql, companyId, destination)) !== undefined
 }
 
 /** Removes a number and returns its entry. */
-export async function takeOffBlacklist(sql: Sql, companyId: number, destination: string) {
+export async function removeEntry(sql: Sql, companyId: number, destination: string) {
   const [removed] = await store.deleteEntry(sql, companyId, destination)
   return removed
 }

@@ -3,7 +3,7 @@ export const sources = ['STOP', 'API', 'STAFF', 'CABINET', 'FILE'] as const
 export type Source = (typeof sources)[number]
 
 /** The comment of a stop word. */
-export const ASKED = 'Asked by the subscriber'
+export const STOP_WORD_COMMENT = 'Asked by the subscriber'
 
 export type BlacklistEntry = {
   destination: string

@@ -1,6 +1,6 @@
 import { spellingsOf } from '../../base/content/bot-names.ts'
 import type { Sql } from '../../db/sql.ts'
-import { ASKED, type BlacklistEntry, type BlacklistPlace, type Source } from './entry.ts'
+import { type BlacklistEntry, type BlacklistPlace, type Source, STOP_WORD_COMMENT } from './entry.ts'
 
 /** Adds a number. An existing entry keeps its source. A new comment replaces the old one. */
 export function addToBlacklist(
@@ -77,16 +77,16 @@ export function selectEntries(sql: Sql, companyId: number, numbers: string[]) {
 export function insertStop(sql: Sql, gatewayId: number, { to: senderName, isOwned }: WrittenTo, destination: string) {
   return sql<{ companyId: number }[]>`
     insert into blacklist (company_id, destination, comment, source)
-    select s.company_id, ${destination}, ${ASKED}, 'STOP'
+    select s.company_id, ${destination}, ${STOP_WORD_COMMENT}, 'STOP'
     from gateways g join senders s using (channel_type)
     where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.status in ('APPROVED', 'CLOSED')
     union -- names without registration are known by whoever uploaded their subscribers
-    select s.company_id, ${destination}, ${ASKED}, 'STOP'
+    select s.company_id, ${destination}, ${STOP_WORD_COMMENT}, 'STOP'
     from gateways g join subscribers s using (channel_type)
     where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.destination = ${destination}
       and ${mayUse(sql, isOwned)}
     union
-    select c.company_id, ${destination}, ${ASKED}, 'STOP'
+    select c.company_id, ${destination}, ${STOP_WORD_COMMENT}, 'STOP'
     from gateways g join companies c on c.company_id = any(g.companies)
     where g.gateway_id = ${gatewayId} and ${isOwned}
     ${keepingComments(sql)}`
@@ -96,7 +96,7 @@ export function insertStop(sql: Sql, gatewayId: number, { to: senderName, isOwne
 export function insertStopOfChat(sql: Sql, gatewayId: number, { to: senderName, isOwned }: WrittenTo, address: string) {
   return sql<{ companyId: number }[]>`
     insert into blacklist (company_id, destination, comment, source)
-    select distinct s.company_id, s.destination, ${ASKED}, 'STOP'
+    select distinct s.company_id, s.destination, ${STOP_WORD_COMMENT}, 'STOP'
     from gateways g join subscribers s using (channel_type)
     where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.address = ${address}
       and ${mayUse(sql, isOwned)}

@@ -44,7 +44,7 @@ export type CallbackBatch = {
 export type PlacedEvent = { batch: CallbackBatch; index: number }
 
 /** The result of a batch in one round. */
-export type CallbackPass = {
+export type BatchResult = {
   batch: CallbackBatch
   /** When to send the remaining events. If it is undefined, they stay due. */
   retryAt?: Date

@@ -27,12 +27,12 @@ const TIMEOUT_MS = 1500
 const MOST_ATTEMPTS = 20
 const QUERY_CANCELED = '57014'
 
-type Told = { companyId: number; messageUuid: string; url: string; moments: Date[] }
+type CallbackTimes = { companyId: number; messageUuid: string; url: string; moments: Date[] }
 
 /** Finds the callbacks about a message. `moments` are its status changes. Undefined if the search takes too long. */
 export async function callbacksOfMessage(
   pool: Pool,
-  { companyId, messageUuid, url, moments }: Told,
+  { companyId, messageUuid, url, moments }: CallbackTimes,
 ): Promise<MessageCallback[] | undefined> {
   const spans = moments.map(moment => ({
     from: new Date(moment.getTime() - BEFORE_MS),
@@ -61,7 +61,7 @@ async function seenOf(
   sql: Pool,
   companyId: number,
   messageUuid: string,
-  batch: store.SeenBatch,
+  batch: store.BatchWithEvents,
 ): Promise<MessageCallback> {
   const { callbackId, status, happenedAt, expiresAt, eventCount, progress } = batch
   const events = (batch.events as (StoredEvent | StoredMessagingEvent)[]).flatMap((event, place) =>

@@ -1,9 +1,9 @@
 import { notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
+  type BatchResult,
   type CallbackApi,
   type CallbackBatch,
-  type CallbackPass,
   LIFETIME_MS,
   MOST_EVENTS,
   type ReceiverKey,
@@ -97,12 +97,16 @@ export async function nextBatches(
  * Messages of these batches whose earlier event, in another batch, was refused. The value is the id of that batch. Later
  * batches must wait with the events of such a message. Such messages are rare, so a quick query first checks for any.
  */
-export async function holdersOf(sql: Sql, key: ReceiverKey, batches: CallbackBatch[]): Promise<Map<string, number>> {
-  const [holder] = await store.existsHolder(sql, key)
+export async function blockedMessages(
+  sql: Sql,
+  key: ReceiverKey,
+  batches: CallbackBatch[],
+): Promise<Map<string, number>> {
+  const [holder] = await store.existsBlockedMessage(sql, key)
   if (!holder!.found || batches.length === 0) return new Map()
-  const inHand = batches.map(batch => batch.callbackId)
+  const ownIds = batches.map(batch => batch.callbackId)
   const messages = batches.flatMap(batch => batch.events.map(event => event.messageUuid))
-  const rows = await store.selectHolders(sql, key, inHand, messages)
+  const rows = await store.selectBlockedMessages(sql, key, ownIds, messages)
   return new Map(rows.map(row => [row.messageUuid, row.callbackId]))
 }
 
@@ -119,11 +123,11 @@ export async function saveProgress(sql: Sql, worker: string, batches: (CallbackB
 }
 
 /** Ends a round: stores accepted events, held messages, the time of the next try, and the attempts. */
-export async function savePasses(sql: Sql, worker: string, key: ReceiverKey, passes: CallbackPass[]): Promise<void> {
-  await store.updatePasses(sql, worker, key, passes.map(passRowOf))
+export async function saveResults(sql: Sql, worker: string, key: ReceiverKey, results: BatchResult[]): Promise<void> {
+  await store.updateResults(sql, worker, key, results.map(resultRowOf))
 }
 
-function passRowOf({ batch, retryAt, attempt }: CallbackPass): store.PassRow {
+function resultRowOf({ batch, retryAt, attempt }: BatchResult): store.ResultRow {
   const held = heldMessages(batch)
   return {
     callbackId: batch.callbackId,

@@ -49,14 +49,14 @@ const entryOf = ({ api, ...entry }: store.LoggedCallback & store.LastAttempt): L
   url: withoutPassword(entry.url),
 })
 
-type Told = Parameters<typeof callbacksOfMessage>[1]
+type CallbackTimes = Parameters<typeof callbacksOfMessage>[1]
 
 /** The batches with events of a message. Undefined if the search takes too long. */
-export async function logOfMessage(pool: Pool, told: Told): Promise<LogEntry[] | undefined> {
-  const found = await callbacksOfMessage(pool, told)
+export async function logOfMessage(pool: Pool, times: CallbackTimes): Promise<LogEntry[] | undefined> {
+  const found = await callbacksOfMessage(pool, times)
   if (!found) return undefined
   const ids = found.map(({ callbackId }) => callbackId)
-  return (await store.selectLogOf(pool, told.companyId, ids)).map(entryOf)
+  return (await store.selectLogOf(pool, times.companyId, ids)).map(entryOf)
 }
 
 export type OpenedCallback = Omit<store.LoggedCallback, 'api' | 'attempts'> & {
@@ -97,14 +97,14 @@ const countsOf = (names: string[]) =>
   [...Map.groupBy(names, name => name)].map(([name, same]) => ({ name, count: same.length }))
 
 export type ReceiverState = 'open' | 'failing' | 'paused'
-export type SeenReceiver = store.ListedReceiver & { state: ReceiverState }
+export type ShownReceiver = store.ListedReceiver & { state: ReceiverState }
 
 const MOST_RECEIVERS = 50
 /** Waiting batches of a receiver are counted up to this number. */
 export const MOST_COUNTED = 1000
 
 /** The receivers of a company, with paused receivers first. */
-export async function listReceivers(sql: Sql, companyId: number): Promise<SeenReceiver[]> {
+export async function listReceivers(sql: Sql, companyId: number): Promise<ShownReceiver[]> {
   const found = await store.selectReceivers(sql, companyId, MOST_RECEIVERS, MOST_COUNTED)
   return found.map(receiver => ({ ...receiver, state: stateOf(receiver) }))
 }
@@ -115,7 +115,7 @@ function stateOf({ failures }: store.ListedReceiver): ReceiverState {
 }
 
 /** Tries a paused receiver at once. */
-export async function tryReceiver(sql: Sql, companyId: number, receiver: string): Promise<void> {
+export async function probeReceiver(sql: Sql, companyId: number, receiver: string): Promise<void> {
   const { count } = await store.updateProbeDue(sql, { companyId, receiver })
   if (count === 0) throw notFound('Receiver')
 }

@@ -122,18 +122,18 @@ export function selectBatches(sql: Sql, key: ReceiverKey, now: Date, mostEvents:
     order by callback_id`
 }
 
-/** Finds messages that an earlier batch holds, and that batch. `inHand`: the batches of this round, which are left out. */
-export function selectHolders(sql: Sql, key: ReceiverKey, inHand: number[], messages: string[]) {
+/** Finds messages that an earlier batch holds, and that batch. `ownIds`: the batches of this round, which are left out. */
+export function selectBlockedMessages(sql: Sql, key: ReceiverKey, ownIds: number[], messages: string[]) {
   return sql<{ messageUuid: string; callbackId: number }[]>`
     select message as message_uuid, min(callback_id) as callback_id
     from callbacks, unnest(held) as message
     where company_id = ${key.companyId} and receiver = ${key.receiver} and status = 'WAITING' and held is not null
-      and callback_id < ${Math.max(...inHand)} and callback_id <> all(${inHand}::bigint[])
+      and callback_id < ${Math.max(...ownIds)} and callback_id <> all(${ownIds}::bigint[])
       and message = any(${messages}::uuid[])
     group by message`
 }
 
-export function existsHolder(sql: Sql, key: ReceiverKey) {
+export function existsBlockedMessage(sql: Sql, key: ReceiverKey) {
   return sql<{ found: boolean }[]>`
     select exists (
       select from callbacks
@@ -153,7 +153,7 @@ export function updateProgress(sql: Sql, worker: string, rows: ProgressRow[]) {
     where c.company_id = given."companyId" and c.callback_id = given."callbackId" and c.status = 'WAITING'`
 }
 
-export type PassRow = {
+export type ResultRow = {
   callbackId: number
   progress: string
   done: number
@@ -171,7 +171,7 @@ export type PassRow = {
 }
 
 /** Writes the progress and the attempts of a whole round in one statement. */
-export function updatePasses(sql: Sql, worker: string, key: ReceiverKey, rows: PassRow[]) {
+export function updateResults(sql: Sql, worker: string, key: ReceiverKey, rows: ResultRow[]) {
   return sql`
     with given as (
       select given.* from json_to_recordset(${JSON.stringify(rows)}::text::json) as given (
@@ -222,7 +222,7 @@ export function selectCallbacks(sql: Sql, companyId: number, before: number, lim
     order by callback_id desc limit ${limit}`
 }
 
-export type SeenBatch = ListedCallback & { progress: string } & EventsByApi
+export type BatchWithEvents = ListedCallback & { progress: string } & EventsByApi
 
 /**
  * Batches with events of a message: finished batches of some time spans, and waiting batches of the receiver. Messages of
@@ -237,7 +237,7 @@ export function selectNaming(
 ) {
   const columns = sql`
     callback_id, url, status, event_count, done_events, attempts, happened_at, expires_at, progress, api, events`
-  return sql<SeenBatch[]>`
+  return sql<BatchWithEvents[]>`
     select callback_id, url, status, event_count, done_events, attempts,
       happened_at, expires_at, progress, api, events
     from (

@@ -9,12 +9,12 @@ import type { Numbering } from '../numbering/numbering.ts'
 import { openPriceBook } from '../pricing/pricing.ts'
 import { sendersByNames } from '../senders/senders.ts'
 import { type DraftContext, draftSingle, matchRequests } from '../singles/draft.ts'
-import { acceptWithin, keepFailed } from '../singles/singles.ts'
-import { type Telling, tell } from '../singles/telling.ts'
+import { type EventOfMessage, enqueueEvents } from '../singles/message-callbacks.ts'
+import { acceptWithin, storeFailed } from '../singles/singles.ts'
 import { currentTemplates } from '../templates/approved.ts'
 import { Effort, forAccepted } from '../templates/effort.ts'
 import type { FallbackSend } from '../verifications/verification.ts'
-import { noteFallbacks } from '../verifications/verifications.ts'
+import { recordFallbacks } from '../verifications/verifications.ts'
 
 export type CascadeContext = {
   pool: Pool
@@ -61,7 +61,7 @@ async function writeSteps(sql: Transaction, companyId: number, steps: store.Next
     ready.map(({ draft }) => draft),
     context,
   )
-  await noteFallbacks(sql, companyId, fallbacksAmong(ready, outcomes))
+  await recordFallbacks(sql, companyId, fallbacksAmong(ready, outcomes))
   const failed = [
     ...ready.flatMap(({ step, draft }, i) => failureOf(step, draft, outcomes[i])),
     ...drafts.flatMap(({ step, draft }) => ('kind' in draft ? failureOf(step, undraftable(step), draft) : [])),
@@ -128,12 +128,12 @@ function undraftable(step: store.NextStep): NewSingle {
 
 async function storeAndReport(sql: Transaction, companyId: number, failed: Failed[], now: Date) {
   if (failed.length === 0) return
-  const uuids = await keepFailed(sql, companyId, failed, now)
-  const tellings = failed.map(({ step, single, errorCode }, i): Telling => {
+  const uuids = await storeFailed(sql, companyId, failed, now)
+  const events = failed.map(({ step, single, errorCode }, i): EventOfMessage => {
     const of = { ...single, uuid: uuids[i]!, cascadeUuid: step.cascadeUuid, cascadeStep: step.step }
     return { of, what: { kind: 'status', status: 'unsent', errorCode, at: now } }
   })
-  await tell(sql, companyId, tellings, now)
+  await enqueueEvents(sql, companyId, events, now)
 }
 
 async function readDraftContext(

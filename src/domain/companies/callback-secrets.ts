@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/sql.ts'
 
-export type KeptSecret = { plain: string | null; sealed: Buffer | null }
+export type StoredSecret = { plain: string | null; sealed: Buffer | null }
 
 export const selectSecret = (sql: Sql, companyId: number) =>
-  sql<KeptSecret[]>`
+  sql<StoredSecret[]>`
     select callback_secret as plain, callback_secret_sealed as sealed from companies where company_id = ${companyId}`
 
 /**

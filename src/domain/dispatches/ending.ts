@@ -24,7 +24,7 @@ export async function endDueLanes(sql: Pool, now: Date, refuse: Refuse): Promise
 
 async function endLane(sql: Pool, lane: lanes.EndingLane, refuse: Refuse) {
   // Read before the messages. Messages of a lease that is closed meanwhile fail in the next turn.
-  const isLeased = (await lanes.selectHeldLeases(sql, lane)).length > 0
+  const isLeased = (await lanes.selectWorkerLeases(sql, lane)).length > 0
   let fromSeq = 0
   for (;;) {
     const unsent = await store.selectUnsent(sql, lane, fromSeq, BATCH)
@@ -32,9 +32,9 @@ async function endLane(sql: Pool, lane: lanes.EndingLane, refuse: Refuse) {
     const last = unsent.at(-1)
     if (!last || unsent.length < BATCH) break
     fromSeq = last.seq + 1
-    await lanes.keepEndingLane(sql, lane, KEEP_SECONDS)
+    await lanes.extendEndingClaim(sql, lane, KEEP_SECONDS)
   }
-  if (isLeased) await lanes.keepEndingLane(sql, lane, 0)
+  if (isLeased) await lanes.extendEndingClaim(sql, lane, 0)
   else await lanes.finishLane(sql, lane)
 }
 

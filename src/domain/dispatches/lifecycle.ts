@@ -8,7 +8,7 @@ import * as lanes from '../lanes/dispatch-lanes.ts'
 import { hasTooManyLanes, leasedRanges } from '../lanes/lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
-import { holdPackages, letGoOfPackages } from '../ledger/package-holds.ts'
+import { holdPackages, releasePackages } from '../ledger/package-holds.ts'
 import { createdIn } from '../messages/messages.ts'
 import type { Partner } from '../partners/partner.ts'
 import { tariffsByIds } from '../pricing/pricing.ts'
@@ -155,7 +155,7 @@ const tooManyLanes = () =>
 /** Closes the lanes first. A worker that takes a lease updates the lane, so the lease is taken wholly before or after the stop. */
 async function stop(sql: Transaction, dispatch: Dispatch, close: typeof lanes.closeLanes) {
   await close(sql, dispatch)
-  const packages = await letGoOfPackages(sql, dispatch.companyId, [dispatch.dispatchId])
+  const packages = await releasePackages(sql, dispatch.companyId, [dispatch.dispatchId])
   await changeReserved(sql, dispatch.companyId, (await heldBy(sql, dispatch)) - dispatch.createdPrice - packages)
   await store.updateStatus(sql, dispatch, 'STOPPED')
 }
@@ -212,7 +212,7 @@ const sum = (packages: Package[]): Money => packages.reduce((total, { amount }) 
 export async function completeFinished(sql: Sql, companyId: number, dispatchIds: number[]): Promise<void> {
   if (dispatchIds.length === 0) return
   const completed = await store.completeFinished(sql, companyId, dispatchIds)
-  const packages = await letGoOfPackages(
+  const packages = await releasePackages(
     sql,
     companyId,
     completed.map(({ dispatchId }) => dispatchId),

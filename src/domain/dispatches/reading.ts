@@ -17,16 +17,16 @@ export async function requireDispatchProgress(sql: Sql, partner: Partner, dispat
 }
 
 /** A dispatch of any company, for staff. */
-export async function requireAnyDispatch(sql: Sql, dispatchId: number): Promise<Dispatch & Progress & InOperation> {
+export async function requireAnyDispatch(sql: Sql, dispatchId: number): Promise<Dispatch & Progress & OpenCounts> {
   const [dispatch] = await store.selectAnyDispatchWithSums(sql, dispatchId)
   if (!dispatch) throw notFound('Dispatch')
   return { ...withProgress(dispatch), ...inOperation(dispatch) }
 }
 
 /** CREATED messages, and SENT messages without a final receipt. */
-export type InOperation = { waiting: number; awaitingReceipt: number }
+export type OpenCounts = { waiting: number; awaitingReceipt: number }
 
-const inOperation = (d: store.DispatchWithSums): InOperation => ({
+const inOperation = (d: store.DispatchWithSums): OpenCounts => ({
   waiting: d.createdMessages,
   awaitingReceipt: d.sentMessages,
 })

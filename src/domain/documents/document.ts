@@ -28,7 +28,7 @@ export type DocumentUsage = {
 }
 
 /** The reason why a file of this size exceeds the quota. Undefined if it does not. */
-export function refusalOfRoom(usage: DocumentUsage, sizeBytes: number, quota: DocumentQuota): string | undefined {
+export function refusalByQuota(usage: DocumentUsage, sizeBytes: number, quota: DocumentQuota): string | undefined {
   const { companyCount, companyBytes, partnerCount, partnerBytes } = usage
   if (companyCount >= MOST_OF_COMPANY) return `the company has ${companyCount} documents, at most ${MOST_OF_COMPANY}`
   if (companyBytes + sizeBytes > quota.companyMib * MIB)

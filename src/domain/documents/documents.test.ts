@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, aPartner } from '../../testing/factories.ts'
-import { refusalOfRoom } from './document.ts'
+import { refusalByQuota } from './document.ts'
 import { listDocuments, storeDocument } from './documents.ts'
 
 const db = useDatabase()
@@ -38,7 +38,7 @@ test('uploads at the same time keep the quota together', async () => {
 
 test('the number of documents is bounded too', () => {
   const usage = { companyCount: 1000, companyBytes: 1000, partnerCount: 1000, partnerBytes: 1000 }
-  expect(refusalOfRoom(usage, 1, quota)).toBe('the company has 1000 documents, at most 1000')
+  expect(refusalByQuota(usage, 1, quota)).toBe('the company has 1000 documents, at most 1000')
   const many = { ...usage, companyCount: 10, partnerCount: 10_000 }
-  expect(refusalOfRoom(many, 1, quota)).toBe('the partner has 10000 documents, at most 10000')
+  expect(refusalByQuota(many, 1, quota)).toBe('the partner has 10000 documents, at most 10000')
 })

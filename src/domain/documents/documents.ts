@@ -6,7 +6,7 @@ import {
   DOCUMENT_LIMIT_BYTES,
   type DocumentQuota,
   kindOf,
-  refusalOfRoom,
+  refusalByQuota,
   usualDocumentQuota,
 } from './document.ts'
 import * as store from './store.ts'
@@ -33,7 +33,7 @@ export async function storeDocument(
 async function refuseBeyondQuota(sql: Sql, companyId: number, sizeBytes: number, quota: DocumentQuota) {
   await store.lockDocumentsOfPartner(sql, companyId)
   const [usage] = await store.selectUsage(sql, companyId)
-  const refusal = refusalOfRoom(usage!, sizeBytes, quota)
+  const refusal = refusalByQuota(usage!, sizeBytes, quota)
   if (refusal) throw invalidField('file', refusal)
 }
 

@@ -8,7 +8,7 @@ export type EngineVitals = Vitals & { unrecorded: number }
  * Records that an engine runs. Each engine calls this every second. A field that this report does not have keeps the
  * value of the last report.
  */
-export const seeEngine = (sql: Sql, worker: string, clockOffMs = 0, vitals: Partial<EngineVitals> = {}) => sql`
+export const recordEngine = (sql: Sql, worker: string, clockOffMs = 0, vitals: Partial<EngineVitals> = {}) => sql`
   insert into engines (worker, clock_off_ms, host, pid, version, memory_bytes, loop_delay_ms, unrecorded)
   values (${worker}, ${clockOffMs}, ${vitals.host ?? ''}, ${vitals.pid ?? 0}, ${vitals.version ?? ''},
     ${vitals.memoryBytes ?? null}, ${vitals.loopDelayMs ?? null}, ${vitals.unrecorded ?? null})

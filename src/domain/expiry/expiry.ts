@@ -4,7 +4,7 @@ import { monthOf } from '../ledger/account.ts'
 import { lockAccount } from '../ledger/ledger.ts'
 import { isTooLate } from '../recording/follow-up.ts'
 import { reportedMessages } from '../recording/reported-messages.ts'
-import { tell } from '../singles/telling.ts'
+import { enqueueEvents } from '../singles/message-callbacks.ts'
 import { dropTimers } from '../timers/timers.ts'
 import * as store from './store.ts'
 
@@ -28,7 +28,12 @@ export async function expiringAmong(sql: Pool, companyId: number, uuids: string[
  * end starts the next step. A step that was delivered but not read keeps its status, and the next step starts, if
  * the cascade waits for reading.
  */
-export function passSteps(pool: Pool, companyId: number, uuids: string[], context: CascadeContext): Promise<string[]> {
+export function endOverdueSteps(
+  pool: Pool,
+  companyId: number,
+  uuids: string[],
+  context: CascadeContext,
+): Promise<string[]> {
   return pool.begin(async sql => {
     await lockAccount(sql, companyId, monthOf(context.now, context.billingZone)) // a read that is being recorded counts
     const steps = [...(await reportedMessages(sql, companyId, uuids.map(asMessage))).values()]
@@ -45,7 +50,7 @@ export function passSteps(pool: Pool, companyId: number, uuids: string[], contex
 const asMessage = (uuid: string) => ({ uuid })
 
 /** Writes a callback for messages that were delivered but not read within their lifetime. Removing their timers makes it once. */
-export async function tellUnread(
+export async function enqueueUnread(
   pool: Pool,
   companyId: number,
   uuids: string[],
@@ -58,7 +63,7 @@ export async function tellUnread(
     const messages = [...(await reportedMessages(sql, companyId, due.map(asMessage))).values()]
     const unread = messages.filter(({ status, readAt }) => status === 'DELIVERED' && !readAt)
     const what = { kind: 'status' as const, status: 'unread' as const, at: now }
-    await tell(
+    await enqueueEvents(
       sql,
       companyId,
       unread.map(of => ({ of, what })),

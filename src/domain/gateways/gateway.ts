@@ -33,8 +33,8 @@ export type NewGateway = Omit<Gateway, Kept> & {
   companies?: number[]
 }
 
-/** How the settings of a connector are kept: which of them are secret, and what makes them right. */
-export type Keeping = {
+/** The rules for the settings of a connector: the names of its secrets, and the check of the values. */
+export type SettingRules = {
   key: BoxKey
   secretNames: readonly string[]
   /** Throws an error that names the setting that is wrong. */

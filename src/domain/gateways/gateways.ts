@@ -1,23 +1,23 @@
 import { allChannelTypes, type ChannelType } from '../../base/channel-types.ts'
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
-import type { Gateway, GatewayChange, Keeping, NewGateway, SimulatedInbound } from './gateway.ts'
-import { outstandingOf } from './minutes.ts'
-import { forgetReceiptIds } from './receipt-ids.ts'
-import { keep, keepChanged } from './secrets.ts'
+import { forgetReceiptIds } from './binds/receipt-ids.ts'
+import type { Gateway, GatewayChange, NewGateway, SettingRules, SimulatedInbound } from './gateway.ts'
+import { outstandingOf } from './monitoring/minutes.ts'
+import { sealChangedSettings, sealSettings } from './secrets.ts'
 import * as store from './store.ts'
 
-export { keepSimulated, listGateways, simulatorOutbox, unreportedSimulated } from './store.ts'
+export { listGateways, simulatorOutbox, storeSimulated, unreportedSimulated } from './store.ts'
 
 export async function findGateway(sql: Sql, gatewayId: number): Promise<Gateway | undefined> {
   const [found] = await store.selectGateway(sql, gatewayId)
   return found
 }
 
-/** Nothing when there is one of that name already. Without `keeping`, as for simulated operators, nothing is secret. */
-export async function addGateway(sql: Sql, gateway: NewGateway, keeping?: Keeping): Promise<Gateway | undefined> {
-  const kept = keeping ? keep(keeping, gateway.settings) : { settings: gateway.settings, sealed: null }
-  const [added] = await store.insertGateway(sql, { ...gateway, ...kept })
+/** Nothing when there is one of that name already. Without `rules`, as for simulated operators, nothing is secret. */
+export async function addGateway(sql: Sql, gateway: NewGateway, rules?: SettingRules): Promise<Gateway | undefined> {
+  const stored = rules ? sealSettings(rules, gateway.settings) : { settings: gateway.settings, sealed: null }
+  const [added] = await store.insertGateway(sql, { ...gateway, ...stored })
   if (added) await store.notifyGateways(sql)
   return added
 }
@@ -36,8 +36,8 @@ export const changeGateway = async (
   pool: Pool,
   gatewayId: number,
   change: GatewayChange,
-  keeping: Keeping,
-): Promise<Gateway> => (await pool.begin(sql => changeGatewayIn(sql, gatewayId, change, keeping))).after
+  rules: SettingRules,
+): Promise<Gateway> => (await pool.begin(sql => changeGatewayIn(sql, gatewayId, change, rules))).after
 
 /**
  * The same within a transaction. Returns the gateway before the change, too. `version` is the version that the person saw: a
@@ -47,16 +47,16 @@ export async function changeGatewayIn(
   sql: Transaction,
   gatewayId: number,
   change: GatewayChange,
-  keeping: Keeping,
+  rules: SettingRules,
   version?: number,
 ): Promise<{ before: Gateway; after: Gateway }> {
   const [before] = await store.lockGateway(sql, gatewayId)
   if (!before) throw notFound('Gateway')
   if (version !== undefined && version !== before.version) throw invalid(CHANGED_MEANWHILE)
   await refuseTakenName(sql, gatewayId, change.name)
-  const kept = change.settings && keepChanged(keeping, before, change.settings)
-  const [after] = await store.updateGateway(sql, gatewayId, change, kept)
-  if (kept && leadsElsewhere(before, kept)) await forgetReceiptIds(sql, gatewayId)
+  const stored = change.settings && sealChangedSettings(rules, before, change.settings)
+  const [after] = await store.updateGateway(sql, gatewayId, change, stored)
+  if (stored && leadsElsewhere(before, stored)) await forgetReceiptIds(sql, gatewayId)
   await store.notifyGateways(sql)
   return { before, after: after! }
 }
@@ -74,7 +74,7 @@ async function refuseTakenName(sql: Sql, gatewayId: number, wanted: string | und
   if (taken && taken.gatewayId !== gatewayId) throw invalid(`A gateway with the name "${taken.name}" exists already`)
 }
 
-/** What it has not reported by then stays SENT until the end of its lifetime. */
+/** Messages without a receipt stay SENT until the end of their lifetime. */
 export async function removeGateway(sql: Sql, gatewayId: number): Promise<void> {
   const { count } = await store.deleteGateway(sql, gatewayId)
   if (count === 0) throw notFound('Gateway')
@@ -82,8 +82,8 @@ export async function removeGateway(sql: Sql, gatewayId: number): Promise<void> 
 }
 
 /**
- * Removes a gateway of which no receipts are to come, or whose drain has had its time. Others are drained first: what an
- * operator has not reported stays SENT until the end of its lifetime.
+ * Removes a gateway that expects no receipts, or whose drain is over. Other gateways must be drained first, because
+ * messages without a receipt stay SENT until the end of their lifetime.
  */
 export async function removeDrained(sql: Transaction, gatewayId: number, now: Date): Promise<Gateway> {
   const [gateway] = await store.lockGateway(sql, gatewayId)
@@ -95,7 +95,7 @@ export async function removeDrained(sql: Transaction, gatewayId: number, now: Da
   return gateway
 }
 
-/** Simulated operators for every channel: only in demo mode, or where someone adds one by hand. */
+/** Adds a simulated operator for every channel, in demo mode. */
 export async function addSimulators(sql: Sql): Promise<void> {
   for (const channelType of allChannelTypes) {
     await addGateway(sql, {
@@ -111,17 +111,17 @@ export async function addSimulators(sql: Sql): Promise<void> {
 
 const OUTBOX_SIZE = 100_000
 
-const NEWEST_HANDED = 5000
+const NEWEST_SEARCHED = 5000
 
-/** What the simulated operators got of a message that was handed to them a moment ago. */
-export async function handedMessage(sql: Sql, companyId: number, uuid: string) {
-  const [handed] = await store.selectHanded(sql, companyId, uuid, NEWEST_HANDED)
-  return handed
+/** A message that the simulated operators received lately, as they received it. */
+export async function simulatedMessage(sql: Sql, companyId: number, uuid: string) {
+  const [message] = await store.selectSimulated(sql, companyId, uuid, NEWEST_SEARCHED)
+  return message
 }
 
 export const trimOutbox = (sql: Sql) => store.trimSimulated(sql, OUTBOX_SIZE)
 
-/** Lets a subscriber write: a simulated operator of the channel takes it up within a second. */
+/** Stores a message of a subscriber. A simulated operator of the channel receives it within a second. */
 export async function writeSimulatedInbound(
   sql: Sql,
   channelType: ChannelType,
@@ -135,19 +135,19 @@ export async function writeSimulatedInbound(
 }
 
 /**
- * Hands over what subscribers wrote, each once it was told of: what a crash interrupts is told again. Of several
- * operators of a channel, and of several engines, one gets it.
+ * Reports the messages that subscribers wrote, and deletes each after its report. After a crash a message may be reported
+ * again. Of several operators of a channel, and of several engines, only one gets a message.
  */
 export async function takeSimulatedInbound(
   pool: Pool,
   channelType: ChannelType,
-  tell: (message: SimulatedInbound) => Promise<void>,
+  report: (message: SimulatedInbound) => Promise<void>,
 ): Promise<void> {
   const [any] = await store.selectAnyInbound(pool, channelType)
   if (!any) return
   await pool.begin(async sql => {
     for (const { inboundId, ...message } of await store.lockInbound(sql, channelType)) {
-      await tell({ ...message, providerId: `simulated-${inboundId}` })
+      await report({ ...message, providerId: `simulated-${inboundId}` })
       await store.deleteInbound(sql, inboundId)
     }
   })

@@ -5,10 +5,10 @@ import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 
 /** Tells whether a gateway of the channel carries messages of this name as its own. */
-export type IsCarriedName = (channelType: ChannelType, senderName: string) => boolean
+export type IsNameOfGateway = (channelType: ChannelType, senderName: string) => boolean
 
 /** Which names belong to gateways of these channels. Anyone may invent other names; these are as few as staff set. */
-export async function namesOfGateways(sql: Sql, channelTypes: ChannelType[]): Promise<IsCarriedName> {
+export async function namesOfGateways(sql: Sql, channelTypes: ChannelType[]): Promise<IsNameOfGateway> {
   const rows = await store.selectNameSettings(sql, channelTypes, NAME_SETTINGS)
   const names = new Set(
     rows.flatMap(({ channelType, settings }) => Object.values(settings).flatMap(namesIn).map(keyOf(channelType))),

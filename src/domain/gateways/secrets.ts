@@ -1,14 +1,14 @@
 import { invalid } from '../../base/errors.ts'
 import { type BoxKey, boxKey, open, seal } from '../../base/secret-box.ts'
-import type { Gateway, Keeping, Settings } from './gateway.ts'
+import type { Gateway, SettingRules, Settings } from './gateway.ts'
 
-type Kept = Pick<Gateway, 'settings' | 'sealed'>
+type SealedSettings = Pick<Gateway, 'settings' | 'sealed'>
 
 /** The key that the secrets of gateways are sealed with. */
 export const gatewayKey = (secret: string): BoxKey => boxKey(secret, 'gateways')
 
 /** All settings of a gateway, the secret ones among them. Throws when these were sealed with another TIDINGS_SECRET. */
-export function openSettings({ settings, sealed }: Kept, key: BoxKey | undefined): Settings {
+export function openSettings({ settings, sealed }: SealedSettings, key: BoxKey | undefined): Settings {
   return sealed ? { ...settings, ...openSecrets(sealed, key) } : settings
 }
 
@@ -20,10 +20,10 @@ function openSecrets(sealed: Buffer, key: BoxKey | undefined): Settings {
 }
 
 const CANNOT_BE_OPENED =
-  'its secrets cannot be opened: TIDINGS_SECRET is not the one they were sealed with; bring it back, or set them anew'
+  'its secrets cannot be decrypted, because TIDINGS_SECRET has changed since they were stored; restore the earlier TIDINGS_SECRET, or set the secrets again'
 
 /** Checks the settings, and separates the secret settings from the others. */
-export function keep({ key, secretNames, check }: Keeping, settings: Settings): Kept {
+export function sealSettings({ key, secretNames, check }: SettingRules, settings: Settings): SealedSettings {
   refuseWrong(check, settings)
   const isSecret = ([name]: [string, unknown]) => secretNames.includes(name)
   const all = Object.entries(settings)
@@ -34,7 +34,7 @@ export function keep({ key, secretNames, check }: Keeping, settings: Settings): 
   }
 }
 
-function refuseWrong(check: Keeping['check'], settings: Settings) {
+function refuseWrong(check: SettingRules['check'], settings: Settings) {
   try {
     check(settings)
   } catch (error) {
@@ -43,14 +43,14 @@ function refuseWrong(check: Keeping['check'], settings: Settings) {
 }
 
 /** A setting that is not named stays as it is, and one set to null is removed. */
-export function keepChanged(keeping: Keeping, gateway: Kept, change: Settings): Kept {
-  const before = settingsBefore(keeping, gateway, change)
+export function sealChangedSettings(rules: SettingRules, gateway: SealedSettings, change: Settings): SealedSettings {
+  const before = settingsBefore(rules, gateway, change)
   const after = Object.entries({ ...before, ...change }).filter(([, value]) => value !== null)
-  return keep(keeping, Object.fromEntries(after))
+  return sealSettings(rules, Object.fromEntries(after))
 }
 
 /** Secrets that cannot be decrypted any more can be replaced. The check reports a missing secret. */
-function settingsBefore({ key, secretNames }: Keeping, gateway: Kept, change: Settings): Settings {
+function settingsBefore({ key, secretNames }: SettingRules, gateway: SealedSettings, change: Settings): Settings {
   try {
     return openSettings(gateway, key)
   } catch (error) {

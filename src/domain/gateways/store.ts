@@ -90,7 +90,7 @@ export type SimulatedMessage = {
   text: string
 }
 
-export function keepSimulated(sql: Sql, gatewayId: number, worker: string, messages: SimulatedMessage[]) {
+export function storeSimulated(sql: Sql, gatewayId: number, worker: string, messages: SimulatedMessage[]) {
   return sql`
     insert into simulator_messages (gateway_id, worker, company_id, message_uuid, sender_name, destination, channel_type, text)
     select ${gatewayId}, ${worker}::uuid, q.* from unnest(
@@ -123,7 +123,7 @@ export const simulatorOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
   from simulator_messages order by simulator_id`
 
 /** Looks through the newest alone: there is no index on the rest. */
-export const selectHanded = (sql: Sql, companyId: number, uuid: string, newest: number) => sql<SimulatedMessage[]>`
+export const selectSimulated = (sql: Sql, companyId: number, uuid: string, newest: number) => sql<SimulatedMessage[]>`
   select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
   from (select * from simulator_messages order by simulator_id desc limit ${newest}) s
   where company_id = ${companyId} and message_uuid = ${uuid} limit 1`

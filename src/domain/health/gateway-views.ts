@@ -2,18 +2,18 @@ import type { ChannelType } from '../../base/channel-types.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { type Gateway, type GatewayState, isDrained } from '../gateways/gateway.ts'
 import { listGateways } from '../gateways/gateways.ts'
-import { type GatewayDay, gatewayDays, throttledAt } from '../gateways/minutes.ts'
-import { gatewayEngines, gatewayStates } from '../gateways/states.ts'
+import { type GatewayDay, gatewayDays, throttledAt } from '../gateways/monitoring/minutes.ts'
+import { gatewayEngines, gatewayStates } from '../gateways/monitoring/states.ts'
 import { waitingByRoute } from '../lanes/lanes.ts'
 import * as store from './store.ts'
 
 /** How a gateway is, in a word. `drained`: the drain is over. `unknown`: no engine tells. */
-export type Standing = 'up' | 'throttled' | 'down' | 'unknown' | 'paused' | 'draining' | 'drained'
+export type GatewayCondition = 'up' | 'throttled' | 'down' | 'unknown' | 'paused' | 'draining' | 'drained'
 
 /** A gateway with everything that people watch of it. */
 export type GatewayView = {
   gateway: Gateway
-  standing: Standing
+  standing: GatewayCondition
   /** When the operator last asked to go slower. */
   throttledAt: Date | null
   state: GatewayState | undefined
@@ -82,7 +82,11 @@ async function viewsIn(sql: Sql, now: Date): Promise<GatewayView[]> {
 
 type Facts = { day: GatewayDay; throttled: Date | null; now: Date }
 
-function standingOf(gateway: Gateway, state: GatewayState | undefined, { day, throttled, now }: Facts): Standing {
+function standingOf(
+  gateway: Gateway,
+  state: GatewayState | undefined,
+  { day, throttled, now }: Facts,
+): GatewayCondition {
   if (gateway.drainUntil) return isDrained(gateway, day.outstanding + (state?.open ?? 0), now) ? 'drained' : 'draining'
   if (gateway.paused) return 'paused'
   if (!state) return 'unknown'

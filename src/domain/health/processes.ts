@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 
-export { forgetGoneApis, removeApi, seeApi } from './store.ts'
+export { forgetGoneApis, recordApi, removeApi } from './store.ts'
 
 export type Level = 'ok' | 'look' | 'bad' | 'unknown'
 

@@ -36,7 +36,7 @@ export const selectApis = (sql: Sql) => sql<ProcessRow[]>`
   order by seen_at desc limit ${MOST_PROCESSES}`
 
 /** Records that an API process runs. Each process calls this regularly. */
-export const seeApi = (sql: Sql, process: string, clockOffMs: number, vitals: Vitals) => sql`
+export const recordApi = (sql: Sql, process: string, clockOffMs: number, vitals: Vitals) => sql`
   insert into api_processes (process, host, pid, version, clock_off_ms, memory_bytes, loop_delay_ms)
   values (${process}, ${vitals.host}, ${vitals.pid}, ${vitals.version}, ${clockOffMs}, ${vitals.memoryBytes},
     ${vitals.loopDelayMs})

@@ -6,7 +6,7 @@ import { keyAt } from '../message-search/search.ts'
 import { searchLimitersOf } from '../message-search/search-limiters.ts'
 import * as store from './store.ts'
 
-export type { SeenInbound } from './store.ts'
+export type { ShownInbound } from './store.ts'
 
 /** A search in the inbound messages of a company. */
 export type InboundSearch = {
@@ -22,7 +22,7 @@ export type InboundSearch = {
 }
 
 export type InboundPage = {
-  items: store.SeenInbound[]
+  items: store.ShownInbound[]
   /** The key from which the next page continues. Null at the end. */
   older: string | null
   /** `period`: no index supports the search, so it read all messages of a period. */
@@ -51,7 +51,7 @@ export async function searchInbound(
 ): Promise<InboundPage> {
   const question = questionOf(companyId, search, now)
   const endsAt = performance.now() + SEARCH_MS
-  const found: store.SeenInbound[] = []
+  const found: store.ShownInbound[] = []
   let next: string | undefined = search.before
   do {
     const leftMs = endsAt - performance.now()
@@ -74,7 +74,7 @@ export async function* everyInbound(
   companyId: number,
   search: Omit<InboundSearch, 'limit' | 'before'>,
   now: Date,
-): AsyncGenerator<store.SeenInbound[]> {
+): AsyncGenerator<store.ShownInbound[]> {
   const question = questionOf(companyId, search, now)
   let next: string | undefined
   do {
@@ -156,16 +156,16 @@ function contentOf(box: Box): Partial<store.InboundQuestion> {
 async function readPage(sql: Sql, question: Question, before: string | undefined, limit: number) {
   const greatest = before ?? question.greatest
   if (question.by === 'index') {
-    const items = await store.selectSeen(sql, { ...question, greatest }, limit)
+    const items = await store.selectShown(sql, { ...question, greatest }, limit)
     return { items, next: items.length === limit ? items.at(-1)!.uuid : undefined }
   }
   const [floor] = await store.selectFloor(sql, { ...question, greatest }, BLOCK)
   const block = { ...question, greatest, least: floor?.uuid ?? question.least }
-  return { items: await store.selectSeen(sql, block, limit), next: floor?.uuid }
+  return { items: await store.selectShown(sql, block, limit), next: floor?.uuid }
 }
 
 /** There may be another page if one message too many was found, or if the block was not the last. */
-function cut(found: store.SeenInbound[], limit: number, next: string | undefined) {
+function cut(found: store.ShownInbound[], limit: number, next: string | undefined) {
   const items = found.slice(0, limit)
   return { items, older: found.length > limit ? items.at(-1)!.uuid : (next ?? null) }
 }

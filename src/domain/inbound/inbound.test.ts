@@ -7,8 +7,8 @@ import { aCompany, anApprovedSender, aPartner, aSender, type TestPartner } from 
 import { blacklistedAmong, removeFromBlacklist } from '../blacklist/blacklist.ts'
 import { listCallbacks } from '../callbacks/callbacks.ts'
 import { setSwitches } from '../companies/companies.ts'
-import { centerCalled, defaultCenter, listCenters, moveDefault } from '../traffic-centers/traffic-centers.ts'
-import { forgetOldStops, heardWithin, type InboundMessage, takeInbound } from './inbound.ts'
+import { defaultCenter, ensureCenter, listCenters, setDefaultCenter } from '../traffic-centers/traffic-centers.ts'
+import { forgetOldStops, type InboundMessage, receiveInbound, subscribersThatWrote } from './inbound.ts'
 import { addRule, listRules, removeRule } from './rules.ts'
 
 const db = useDatabase()
@@ -41,7 +41,7 @@ async function aWrittenTo(channelType: ClientChannel = 'WHATSAPP') {
 }
 
 const write = (given: Partial<InboundMessage> = {}, stopWords?: string[]) =>
-  takeInbound(db.sql, gatewayId, { from: anna, to: name, text: 'Hello', receivedAt, ...given }, stopWords)
+  receiveInbound(db.sql, gatewayId, { from: anna, to: name, text: 'Hello', receivedAt, ...given }, stopWords)
 
 const rows = async (company = companyId) =>
   await db.sql`
@@ -119,8 +119,8 @@ describe('an inbound message', () => {
     await write()
     await write()
     const message = { from: anna, to: name, text: 'Hello', receivedAt, providerId: 'wamid.1' }
-    await takeInbound(db.sql, gatewayId, message)
-    await takeInbound(db.sql, other.gatewayId, message)
+    await receiveInbound(db.sql, gatewayId, message)
+    await receiveInbound(db.sql, other.gatewayId, message)
     expect(await rows()).toHaveLength(4)
   })
 
@@ -128,7 +128,7 @@ describe('an inbound message', () => {
     await aRule()
     const message = { from: anna, to: name, text: 'STOP', receivedAt }
     const failing = db.sql.begin(async sql => {
-      expect(await takeInbound(sql, gatewayId, message)).toMatchObject({ kind: 'stopped', companyIds: [companyId] })
+      expect(await receiveInbound(sql, gatewayId, message)).toMatchObject({ kind: 'stopped', companyIds: [companyId] })
       throw new Error('The rest failed')
     })
     await expect(failing).rejects.toThrow('The rest failed')
@@ -194,8 +194,8 @@ describe('a stop word', () => {
       values (${stranger}, 'TELEGRAM', ${name}, ${anna}, '777')` // from before the name had owners
     const { gatewayId: botId } = await aGateway(db.sql, { ...bot, companies: [listed] })
     const stop = { from: anna, to: name, text: 'STOP', receivedAt }
-    expect(await takeInbound(db.sql, botId, stop)).toEqual({ kind: 'stopped', companyIds: [listed] })
-    expect(await takeInbound(db.sql, botId, { ...stop, from: 'chat:777' })).toEqual({ kind: 'unknown subscriber' })
+    expect(await receiveInbound(db.sql, botId, stop)).toEqual({ kind: 'stopped', companyIds: [listed] })
+    expect(await receiveInbound(db.sql, botId, { ...stop, from: 'chat:777' })).toEqual({ kind: 'unknown subscriber' })
     expect(await blacklistedAmong(db.sql, stranger, [anna])).toEqual(new Set())
   })
 
@@ -350,7 +350,7 @@ describe('rules', () => {
         ruleId: mine.ruleId,
         channelType: 'WHATSAPP',
         senderNames: [name],
-        centerId: (await centerCalled(db.sql, companyId, 'Shop')).centerId,
+        centerId: (await ensureCenter(db.sql, companyId, 'Shop')).centerId,
         centerName: 'Shop',
         callbackUrl: 'https://client.example/inbound',
       },
@@ -388,20 +388,20 @@ describe('the default center', () => {
 
   test('can be changed: later messages without a matching rule get the new center', async () => {
     const first = await defaultCenter(db.sql, companyId)
-    const shop = await centerCalled(db.sql, companyId, 'Shop')
+    const shop = await ensureCenter(db.sql, companyId, 'Shop')
     await write()
-    expect(await moveDefault(db.sql, companyId, 'Shop')).toEqual({ ...shop, isDefault: true })
+    expect(await setDefaultCenter(db.sql, companyId, 'Shop')).toEqual({ ...shop, isDefault: true })
     await write()
     expect((await rows()).map(({ centerId }) => centerId)).toEqual([first.centerId, shop.centerId])
     expect(await defaults()).toEqual(['Shop'])
-    expect(await moveDefault(db.sql, companyId, 'Shop')).toEqual({ ...shop, isDefault: true })
+    expect(await setDefaultCenter(db.sql, companyId, 'Shop')).toEqual({ ...shop, isDefault: true })
   })
 })
 
 describe('recent inbound messages', () => {
   const since = new Date(Date.now() - 24 * 3600_000)
   const heard = (senderName = name, company = companyId, destinations = [anna, boris]) =>
-    heardWithin(db.sql, company, senderName, destinations, since)
+    subscribersThatWrote(db.sql, company, senderName, destinations, since)
 
   test('show which subscribers wrote since a time, to the millisecond', async () => {
     await write({ receivedAt: since })

@@ -11,7 +11,7 @@ import type { Numbering } from '../numbering/numbering.ts'
 import { numberOfChat } from '../subscribers/subscribers.ts'
 import { defaultCenter } from '../traffic-centers/traffic-centers.ts'
 import { inboundItem } from './item.ts'
-import { type InboundChannel, inOrder, isInboundChannel, ruleFor, type Verdict, verdictOn } from './rule.ts'
+import { type InboundChannel, inOrder, isInboundChannel, matchOfRule, type RuleMatch, ruleFor } from './rule.ts'
 import * as store from './store.ts'
 
 /**
@@ -27,17 +27,17 @@ export type InboundMessage = { from: string; to: string; text: string; receivedA
 export type InboundOutcome =
   | { kind: 'ignored' }
   | { kind: 'unknown subscriber' }
-  | Kept
+  | Stored
   | { kind: 'stopped'; companyIds: number[]; messageUuid?: string }
 
-type Kept = { kind: 'kept'; companyId: number; messageUuid: string } | { kind: 'repeated'; companyId: number }
+type Stored = { kind: 'kept'; companyId: number; messageUuid: string } | { kind: 'repeated'; companyId: number }
 
 /**
  * Records a message that a gateway received, over its connection or by webhook. One transaction stores it for the
  * company, creates the callbacks that the rule asks for, and obeys stop words. A second call with the same `providerId`
  * changes nothing.
  */
-export async function takeInbound(
+export async function receiveInbound(
   sql: Sql,
   gatewayId: number,
   written: InboundMessage,
@@ -50,7 +50,8 @@ export async function takeInbound(
   const from = chat === undefined ? normaliseNumber(message.from) : await numberOfChat(sql, gatewayId, chat)
   return within(sql, async tx => {
     const isStop = isStopWord(text, stopWords)
-    const kept = from === undefined ? undefined : await keep(tx, gatewayId, { ...message, from }, isStop, numbering)
+    const kept =
+      from === undefined ? undefined : await storeInbound(tx, gatewayId, { ...message, from }, isStop, numbering)
     const isNewStop = isStop && (await isFirstTime(tx, gatewayId, message))
     const stopped = isNewStop ? await stopAll(tx, gatewayId, { from, chat, to }) : undefined
     if (from === undefined && !stopped?.length) return { kind: 'unknown subscriber' }
@@ -102,13 +103,13 @@ const within = (sql: Sql, work: (sql: Transaction) => Promise<InboundOutcome>): 
 // Storing a message -------------------------------------------------------------------------------------------------
 
 /** Stores a message for its company. Undefined if no company matches. */
-async function keep(
+async function storeInbound(
   sql: Transaction,
   gatewayId: number,
   { from, to, text, receivedAt, providerId }: InboundMessage,
   isStop: boolean,
   numbering: Pick<Numbering, 'lookup'> | undefined,
-): Promise<Kept | undefined> {
+): Promise<Stored | undefined> {
   const message = { senderName: to, destination: from, text, receivedAt, providerId: providerId || null }
   const owner = await ownerOf(sql, gatewayId, message)
   if (!owner) return undefined
@@ -119,7 +120,8 @@ async function keep(
   const kept = { ...message, ...belongs, isStop, uuid: uuid7(clock!.now) }
   const [inserted] = await store.insertInbound(sql, gatewayId, kept)
   if (!inserted) return { kind: 'repeated', companyId }
-  if (rule?.callbackUrl) await tell(sql, rule.callbackUrl, kept, inboundItem(kept, currency, numbering), clock!.now)
+  if (rule?.callbackUrl)
+    await enqueueInboundEvent(sql, rule.callbackUrl, kept, inboundItem(kept, currency, numbering), clock!.now)
   return { kind: 'kept', companyId, messageUuid: kept.uuid }
 }
 
@@ -136,10 +138,10 @@ async function ownerOf(sql: Sql, gatewayId: number, message: store.NewInbound): 
   return owners.find(({ companyId }) => companyId === chosen!.companyId)
 }
 
-async function tell(
+async function enqueueInboundEvent(
   sql: Transaction,
   url: string,
-  { companyId, uuid, channelType, receivedAt }: store.KeptInbound,
+  { companyId, uuid, channelType, receivedAt }: store.StoredInbound,
   item: ReturnType<typeof inboundItem>,
   now: Date,
 ) {
@@ -153,16 +155,16 @@ async function tell(
  * Why a message would not be stored: by its channel, the `inbound` switch of the company, or a name that is not
  * approved.
  */
-export type Hindrance = 'channel' | 'switch' | 'name'
+export type RejectionCause = 'channel' | 'switch' | 'name'
 
 export type InboundTrial = {
-  hindrance: Hindrance | null
+  hindrance: RejectionCause | null
   /** The message would put its subscriber on the blacklist, stored or not. */
   isStop: boolean
   /** The rule and center of the message. Null for a channel without inbound messages. */
   place: { ruleId: number | null; centerId: number; callbackUrl: string | null } | null
   /** All rules of the company, in the order in which they are tried. */
-  rules: { ruleId: number; verdict: Verdict }[]
+  rules: { ruleId: number; verdict: RuleMatch }[]
 }
 
 type Trial = { channelType: ChannelType; senderName: string; text: string }
@@ -184,7 +186,7 @@ export async function tryInbound(
     place: place
       ? { ruleId: place.rule?.ruleId ?? null, centerId: place.centerId, callbackUrl: place.rule?.callbackUrl ?? null }
       : null,
-    rules: rules.map(rule => ({ ruleId: rule.ruleId, verdict: verdictOn(rule, place?.rule, trial) })),
+    rules: rules.map(rule => ({ ruleId: rule.ruleId, verdict: matchOfRule(rule, place?.rule, trial) })),
   }
 }
 
@@ -194,7 +196,7 @@ export async function tryInbound(
  * The subscribers that wrote to the company under this name since a time. A messenger allows free texts as answers to
  * them.
  */
-export async function heardWithin(
+export async function subscribersThatWrote(
   sql: Sql,
   companyId: number,
   senderName: string,
@@ -202,6 +204,6 @@ export async function heardWithin(
   since: Date,
 ): Promise<Set<string>> {
   if (destinations.length === 0) return new Set()
-  const rows = await store.selectHeard(sql, companyId, senderName, destinations, since)
+  const rows = await store.selectSubscribersThatWrote(sql, companyId, senderName, destinations, since)
   return new Set(rows.map(({ destination }) => destination))
 }

@@ -4,14 +4,14 @@ import type { InboundItem } from '../callbacks/messaging-event.ts'
 import { countryOf } from '../message-search/country.ts'
 import { brandOf } from '../numbering/brand.ts'
 import type { Numbering } from '../numbering/numbering.ts'
-import type { KeptInbound } from './store.ts'
+import type { StoredInbound } from './store.ts'
 
 /**
  * An inbound message with the keys of `GET /message` of the messaging API. Keys that only outbound messages use are
  * null. A test compares the two.
  */
 export function inboundItem(
-  message: KeptInbound,
+  message: StoredInbound,
   currency: string,
   numbering: Pick<Numbering, 'lookup'> | undefined,
 ): InboundItem {

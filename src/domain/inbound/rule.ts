@@ -40,13 +40,13 @@ export const inOrder = <Rule extends Pick<InboundRule, 'senderNames'>>(rules: Ru
 ]
 
 /** The rule is used for the message, is for another channel, is for other names, or comes after the used rule. */
-export type Verdict = 'taken' | 'channel' | 'names' | 'later'
+export type RuleMatch = 'taken' | 'channel' | 'names' | 'later'
 
-export function verdictOn(
+export function matchOfRule(
   rule: Pick<InboundRule, 'ruleId' | 'channelType' | 'senderNames'>,
   taken: Pick<InboundRule, 'ruleId'> | undefined,
   { channelType, senderName }: { channelType: ChannelType; senderName: string },
-): Verdict {
+): RuleMatch {
   if (rule.ruleId === taken?.ruleId) return 'taken'
   if (rule.channelType !== channelType) return 'channel'
   return rule.senderNames.length > 0 && !rule.senderNames.includes(senderName) ? 'names' : 'later'

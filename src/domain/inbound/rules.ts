@@ -2,7 +2,7 @@ import { invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import { sendersByNames } from '../senders/senders.ts'
-import { centerCalled, defaultCenter } from '../traffic-centers/traffic-centers.ts'
+import { defaultCenter, ensureCenter } from '../traffic-centers/traffic-centers.ts'
 import { type InboundChannel, MOST_NAMES, MOST_RULES, refusalOfUrl } from './rule.ts'
 import type { ListedRule } from './store.ts'
 import * as store from './store.ts'
@@ -32,7 +32,7 @@ export async function addRuleWithin(sql: Transaction, companyId: number, rule: N
   const { center, ...wanted } = rule
   const { centerId, name } = await (center === undefined
     ? defaultCenter(sql, companyId)
-    : centerCalled(sql, companyId, center))
+    : ensureCenter(sql, companyId, center))
   const added = { ...wanted, companyId, senderNames, centerId }
   const [written] = await store.insertRule(sql, added)
   return { ...added, ruleId: written!.ruleId, centerName: name }
@@ -65,7 +65,7 @@ export async function changeRule(
   const senderNames = [...new Set(change.senderNames ?? rule.senderNames)]
   if (change.senderNames) await refuseForeignNames(sql, companyId, channelType, senderNames)
   if (change.callbackUrl !== undefined) refuseBadUrl(change.callbackUrl)
-  const center = change.center === undefined ? undefined : await centerCalled(sql, companyId, change.center)
+  const center = change.center === undefined ? undefined : await ensureCenter(sql, companyId, change.center)
   const changed = {
     ...rule,
     senderNames,

@@ -49,7 +49,7 @@ export type NewInbound = {
   receivedAt: Date
 }
 
-export type KeptInbound = NewInbound & {
+export type StoredInbound = NewInbound & {
   companyId: number
   uuid: string
   channelType: InboundChannel
@@ -60,7 +60,7 @@ export type KeptInbound = NewInbound & {
 }
 
 /** Returns no row if the gateway has delivered the message before. */
-export function insertInbound(sql: Sql, gatewayId: number, m: KeptInbound) {
+export function insertInbound(sql: Sql, gatewayId: number, m: StoredInbound) {
   return sql<{ uuid: string }[]>`
     insert into inbound_messages (company_id, message_uuid, gateway_id, provider_id, channel_type, sender_name, destination, text,
       center_id, received_at, rule_id, is_stop)
@@ -71,7 +71,13 @@ export function insertInbound(sql: Sql, gatewayId: number, m: KeptInbound) {
 }
 
 /** The condition on the key limits the rows of a subscriber who writes much. The hour allows for clocks that differ. */
-export function selectHeard(sql: Sql, companyId: number, senderName: string, destinations: string[], since: Date) {
+export function selectSubscribersThatWrote(
+  sql: Sql,
+  companyId: number,
+  senderName: string,
+  destinations: string[],
+  since: Date,
+) {
   return sql<{ destination: string }[]>`
     select destination from unnest(${destinations}::text[]) q (destination)
     where exists (
@@ -116,7 +122,7 @@ export type InboundQuestion = {
   words?: string[] | undefined
 }
 
-export type SeenInbound = {
+export type ShownInbound = {
   uuid: string
   channelType: InboundChannel
   senderName: string
@@ -131,8 +137,8 @@ export type SeenInbound = {
   isRuleThere: boolean
 }
 
-export function selectSeen(sql: Sql, question: InboundQuestion, limit: number) {
-  return sql<SeenInbound[]>`
+export function selectShown(sql: Sql, question: InboundQuestion, limit: number) {
+  return sql<ShownInbound[]>`
     select m.message_uuid as uuid, m.channel_type, m.sender_name, m.destination, m.text,
       m.received_at, m.is_stop, m.center_id, c.name as center_name,
       m.rule_id, r.rule_id is not null as is_rule_there

@@ -13,8 +13,8 @@ import { setSwitches } from '../companies/companies.ts'
 import { addGateway, writeSimulatedInbound } from '../gateways/gateways.ts'
 import { gatewayKey } from '../gateways/secrets.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
-import { centerCalled } from '../traffic-centers/traffic-centers.ts'
-import { takeInbound } from './inbound.ts'
+import { ensureCenter } from '../traffic-centers/traffic-centers.ts'
+import { receiveInbound } from './inbound.ts'
 import { addRule } from './rules.ts'
 
 const world = useCallbackSender()
@@ -74,7 +74,7 @@ test('the callback has the message exactly as GET /message returns it', async ()
   await aRule(receiver.url)
   const { gatewayId } = await aGateway(db.sql, { channelType: 'WHATSAPP' })
   const message = { from: '79160000061', to: name, text: 'Здравствуйте! "7" \\ 🙂', receivedAt, providerId: 'wamid.1' }
-  const outcome = await takeInbound(db.sql, gatewayId, message, undefined, numbering)
+  const outcome = await receiveInbound(db.sql, gatewayId, message, undefined, numbering)
   const { messageUuid } = outcome as { messageUuid: string }
   startSender()
   await eventually(() => expect(receiver.requests).toHaveLength(1))
@@ -90,7 +90,7 @@ test('the callback has the message exactly as GET /message returns it', async ()
     dispatchId: null,
     messageUuid,
     externalMessageId: null,
-    trafficCenterId: (await centerCalled(db.sql, world.companyId, 'Shop')).centerId,
+    trafficCenterId: (await ensureCenter(db.sql, world.companyId, 'Shop')).centerId,
     senderName: name,
     destination: '79160000061',
     brand: 'MTS',

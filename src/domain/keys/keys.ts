@@ -3,7 +3,7 @@ import { createFinder } from '../../base/concurrency/batcher.ts'
 import { invalidField, notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
-import { centerCalled, defaultCenter } from '../traffic-centers/traffic-centers.ts'
+import { defaultCenter, ensureCenter } from '../traffic-centers/traffic-centers.ts'
 import { refusalOfAddresses } from './address-list.ts'
 import { type FoundKey, type Key, type KeyType, refusalOfKeyName } from './key.ts'
 import * as store from './store.ts'
@@ -56,7 +56,7 @@ async function centerOf(sql: Transaction, companyId: number, type: KeyType, name
     if (name !== undefined) throw invalidField('center', 'only a MESSAGE key belongs to a traffic center')
     return null
   }
-  const center = name === undefined ? defaultCenter(sql, companyId) : centerCalled(sql, companyId, name)
+  const center = name === undefined ? defaultCenter(sql, companyId) : ensureCenter(sql, companyId, name)
   return (await center).centerId
 }
 

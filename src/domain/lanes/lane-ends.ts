@@ -29,12 +29,12 @@ export function claimEndingLanes(sql: Sql, now: Date, limit: number) {
 }
 
 /** Extends the claim on a lane, or with 0 seconds gives it back. */
-export const keepEndingLane = (sql: Sql, { companyId, laneId }: EndingLane, seconds: number) => sql`
+export const extendEndingClaim = (sql: Sql, { companyId, laneId }: EndingLane, seconds: number) => sql`
   update lanes set ending_until = clock_timestamp() + make_interval(secs => ${seconds})
   where company_id = ${companyId} and lane_id = ${laneId}`
 
 /** A lease of the lane that a worker has. */
-export const selectHeldLeases = (sql: Sql, { companyId, laneId }: EndingLane) => sql<{ leaseId: number }[]>`
+export const selectWorkerLeases = (sql: Sql, { companyId, laneId }: EndingLane) => sql<{ leaseId: number }[]>`
   select lease_id from leases
   where company_id = ${companyId} and lane_id = ${laneId} and worker is not null limit 1`
 

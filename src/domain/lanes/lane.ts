@@ -99,7 +99,7 @@ export const LEASE_SECONDS = 8
 export type Run = { firstSeq: number; nextSeq: number; attempts: number; dueAt: Date; gatewayId?: number }
 
 /** A message that is left to send, with the gateway that may have accepted a part of it. */
-export type Left = { seq: number; attempts: number; dueAt: Date; gatewayId?: number }
+export type UnsentMessage = { seq: number; attempts: number; dueAt: Date; gatewayId?: number }
 
 /** Retries that are due within this time are sent together, at the latest of their times. */
 const SAME_TIME_MS = 1000
@@ -109,7 +109,7 @@ const SAME_TIME_MS = 1000
  * one run and not hundreds. A run may cover messages that are already final, because a worker sends only CREATED messages. It
  * never covers a message of another run.
  */
-export function runsOf(left: Left[]): Run[] {
+export function runsOf(left: UnsentMessage[]): Run[] {
   const runs: Run[] = []
   let earliest = 0
   for (const { seq, attempts, dueAt, gatewayId } of left.toSorted((a, b) => a.seq - b.seq)) {

@@ -4,12 +4,12 @@ import * as store from './store.ts'
 
 export {
   blockedLanes,
+  expiredLeasesOfClosedLanes,
   finishLease,
   lanesInTurn,
   leasedRanges,
   leasesInTurn,
   postponeLane,
-  strandedLeases,
   waitingByRoute,
   waitingLane,
   waitingLanes,

@@ -9,11 +9,11 @@ export type LaneKey = {
   priority: number
   laneName: string | null
 }
-export type LaneRoom = LaneKey & { laneId: number; first: number }
+export type ReservedPlaces = LaneKey & { laneId: number; first: number }
 
 /** Reserves places at the end of lanes of single messages. Creates missing lanes. These lanes are always open. */
 export function extendLanes(sql: Sql, companyId: number, lanes: (LaneKey & { count: number })[]) {
-  return sql<LaneRoom[]>`
+  return sql<ReservedPlaces[]>`
     with wanted as (
       select * from unnest(
         ${lanes.map(({ channelType }) => channelType)}::text[], ${lanes.map(({ senderId }) => senderId)}::bigint[],

@@ -250,7 +250,7 @@ export function selectDeadline(sql: Sql, lease: Lease, after: Date) {
 }
 
 /** Expired leases in closed lanes. No worker takes these over, so the caller returns them. */
-export function strandedLeases(sql: Sql, limit: number) {
+export function expiredLeasesOfClosedLanes(sql: Sql, limit: number) {
   return sql<(Lease & { gatewayId: number | null })[]>`
     select e.company_id, lease_id, e.lane_id, first_seq,
       next_seq, token, attempts, true as was_held, gateway_id

@@ -1,7 +1,7 @@
 import type { Pool, Sql } from '../../db/sql.ts'
 import { insertDeadline } from '../lanes/deadlines.ts'
 import type { Lease, Run } from '../lanes/lane.ts'
-import { finishLease, hasDeadline, splitLease, strandedLeases } from '../lanes/lanes.ts'
+import { expiredLeasesOfClosedLanes, finishLease, hasDeadline, splitLease } from '../lanes/lanes.ts'
 import { monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount } from '../ledger/ledger.ts'
 import { LIFETIME_MS } from '../messages/message.ts'
@@ -50,8 +50,8 @@ async function ensureDeadline(sql: Sql, lease: Lease, bounds: Bounds, now: Date)
 type Bounds = { firstUuid: string | null; lastUuid: string | null }
 
 /** Returns leases of engines that died in lanes that were stopped since. No worker takes over leases of a stopped lane. */
-export async function returnStrandedLeases(pool: Pool, context: RecordingContext): Promise<void> {
-  for (const lease of await strandedLeases(pool, 100)) {
+export async function returnExpiredLeases(pool: Pool, context: RecordingContext): Promise<void> {
+  for (const lease of await expiredLeasesOfClosedLanes(pool, 100)) {
     const { firstSeq, nextSeq, attempts, gatewayId } = lease
     const run = { firstSeq, nextSeq, attempts, dueAt: context.now, ...(gatewayId ? { gatewayId } : {}) }
     await returnLease(pool, lease, [run], context)

@@ -14,13 +14,17 @@ export async function holdPackages(sql: Sql, companyId: number, dispatchId: numb
   if (packages.length > 0) await store.insertHolds(sql, companyId, dispatchId, packages)
 }
 
-/** Of dispatches that were stopped or completed. */
-export async function letGoOfPackages(sql: Sql, companyId: number, dispatchIds: number[]): Promise<Money> {
+/** Releases the packages of dispatches that were stopped or completed. */
+export async function releasePackages(sql: Sql, companyId: number, dispatchIds: number[]): Promise<Money> {
   return dispatchIds.length > 0 ? sum(await store.deleteHoldsOf(sql, companyId, dispatchIds)) : 0n
 }
 
-/** Of packages that were charged. */
-export async function letGoOfCharged(sql: Sql, companyId: number, packages: Pick<Package, 'tariffId' | 'from'>[]) {
+/** Releases the holds of all dispatches on packages that were charged. */
+export async function releaseChargedPackages(
+  sql: Sql,
+  companyId: number,
+  packages: Pick<Package, 'tariffId' | 'from'>[],
+) {
   return packages.length > 0 ? sum(await store.deleteHoldsOn(sql, companyId, packages)) : 0n
 }
 

@@ -36,15 +36,15 @@ export const selectShares = (sql: Sql, companyId: number, month: string) => sql<
   group by kind, channel_type, brand_id, tariff_id order by sum(amount) desc`
 
 /** A top-up or a correction. */
-export type NotedLine = { day: string; amount: Money; note: string | null }
+export type EntryLine = { day: string; amount: Money; note: string | null }
 
-export const selectNoted = (
+export const selectEntriesOfKind = (
   sql: Sql,
   companyId: number,
   kind: 'TOPUP' | 'CORRECTION',
   month: string,
   limit: number,
-) => sql<NotedLine[]>`
+) => sql<EntryLine[]>`
   select day::text as day, amount, note from ledger_lines
   where company_id = ${companyId} and kind = ${kind} and ${daysOf(sql, month)}
   order by ledger_lines.day, line_id limit ${limit}`

@@ -24,9 +24,9 @@ export type Statement = StatementMonth & {
   tariffs: TariffLine[]
   packages: Money
   fees: { amount: Money; count: number; lines: store.FeeLine[] }
-  topUps: store.NotedLine[]
+  topUps: store.EntryLine[]
   /** With their sign. */
-  corrections: store.NotedLine[]
+  corrections: store.EntryLine[]
   /** Charged before the ledger kept channel, operator and tariff. */
   withoutDetails: Money
 }
@@ -48,8 +48,8 @@ export async function statementOf(sql: Sql, companyId: number, month: string): P
   const [months, shares, topUps, corrections, feeLines] = await Promise.all([
     listStatements(sql, companyId, month),
     store.selectShares(sql, companyId, month),
-    store.selectNoted(sql, companyId, 'TOPUP', month, MOST_LINES),
-    store.selectNoted(sql, companyId, 'CORRECTION', month, MOST_LINES),
+    store.selectEntriesOfKind(sql, companyId, 'TOPUP', month, MOST_LINES),
+    store.selectEntriesOfKind(sql, companyId, 'CORRECTION', month, MOST_LINES),
     store.selectFees(sql, companyId, month, MOST_LINES),
   ])
   const sums = months.find(one => one.month === month)

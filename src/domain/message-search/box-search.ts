@@ -10,7 +10,7 @@ import { type Bounds, boundsFrom, boundsOf, keyAt, overlapOf } from './search.ts
 import { searchLimitersOf } from './search-limiters.ts'
 import * as store from './store.ts'
 
-export type { SeenMessage } from './box-store.ts'
+export type { ShownMessage } from './box-store.ts'
 
 /** A search of a person in the cabinet. */
 export type BoxSearch = {
@@ -30,7 +30,7 @@ export type BoxSearch = {
 }
 
 export type BoxAnswer = {
-  items: boxStore.SeenMessage[]
+  items: boxStore.ShownMessage[]
   /** The next page begins after this key. Null if there are no older messages. */
   older: string | null
   /** How the messages were found. `period`: no index helps, so the messages of a period were read. */
@@ -60,7 +60,7 @@ export async function searchBox(pool: Pool, companyIds: number[], search: BoxSea
 
 /** A page of a report. */
 export type FoundPage = {
-  items: boxStore.SeenMessage[]
+  items: boxStore.ShownMessage[]
   /** The report ends although there are more messages: it has the most messages of a report, or its time is over. */
   endedBy: 'count' | 'time' | null
   /** The search read the messages back to this time. Null if it read all messages. */
@@ -74,7 +74,7 @@ export const reportBounds = { most: 100_000, page: 1000, timeMs: 300_000, pauseM
  * Yields all messages that a search finds, page by page. The next page is read when the caller asks for it. The caller has
  * already written a part of a file by then, so a page that the search limiter refuses is requested again.
  */
-export async function* everySeen(
+export async function* everyShownMessage(
   pool: Pool,
   companyIds: number[],
   search: Omit<BoxSearch, 'before' | 'limit'>,
@@ -111,8 +111,12 @@ async function askUntil(endsAt: number, pauseMs: number, ask: () => Promise<BoxA
 }
 
 /** One message of one of these companies. A message of another company is not found, like a missing message. */
-export async function requireSeen(sql: Sql, companyIds: number[], uuid: string): Promise<boxStore.SeenMessage> {
-  const [message] = await boxStore.selectSeen(sql, {
+export async function requireShownMessage(
+  sql: Sql,
+  companyIds: number[],
+  uuid: string,
+): Promise<boxStore.ShownMessage> {
+  const [message] = await boxStore.selectShown(sql, {
     ...everything(companyIds, 1),
     key: { column: 'message_uuid', value: uuid },
     bounds: boundsOf([uuid]),
@@ -125,7 +129,7 @@ const MOST_STEPS = 20
 
 /** The messages of a cascade in the order of its steps. */
 export async function stepsOfCascade(sql: Sql, companyId: number, cascadeUuid: string) {
-  const steps = await boxStore.selectSeen(sql, {
+  const steps = await boxStore.selectShown(sql, {
     ...everything([companyId], MOST_STEPS),
     key: { column: 'cascade_uuid', value: cascadeUuid },
   })
@@ -174,7 +178,7 @@ async function findByKey(
 ): Promise<BoxAnswer> {
   const period = boundsFrom(search.from && keyAt(search.from), search.to && keyAt(search.to))
   const question = { ...questionOf(companyIds, search), key, bounds: overlapOf(period, upTo(search.before)) }
-  const items = await within(pool, 'narrow', companyIds, SEARCH_MS, sql => boxStore.selectSeen(sql, question))
+  const items = await runWithinLimits(pool, 'narrow', companyIds, SEARCH_MS, sql => boxStore.selectShown(sql, question))
   if (!items) throw invalid('The search takes too long: choose a shorter period')
   return { ...cutPage(items, search.limit), by, from: search.from ?? null, to: search.to ?? null, cutAt: null }
 }
@@ -195,7 +199,7 @@ const questionOf = (companyIds: number[], search: BoxSearch): Omit<boxStore.BoxQ
 const upTo = (before: string | undefined): Bounds => boundsFrom(null, before && keyBefore(before))
 
 /** `found` has up to one message more than the page. If it has, there is another page. */
-function cutPage(found: boxStore.SeenMessage[], limit: number) {
+function cutPage(found: boxStore.ShownMessage[], limit: number) {
   const items = found.slice(0, limit)
   return { items, older: found.length > limit ? items.at(-1)!.uuid : null }
 }
@@ -217,7 +221,7 @@ async function searchBack(
   const place = await placeOf(pool, companyIds, search, now)
   const { from, to } = place
   const question = { ...questionOf(place.companyIds, search), ...contentOf(box) }
-  const found: boxStore.SeenMessage[] = []
+  const found: boxStore.ShownMessage[] = []
   const endsAt = performance.now() + SEARCH_MS
   const first =
     search.before === undefined ? to.getTime() : Math.min(to.getTime(), timeOfUuid7(search.before).getTime() + 1)
@@ -233,7 +237,9 @@ async function searchBack(
     const leftMs = endsAt - performance.now()
     const more =
       leftMs > 0 &&
-      (await within(pool, 'wide', companyIds, leftMs, sql => boxStore.selectSeen(sql, { ...question, bounds, limit })))
+      (await runWithinLimits(pool, 'wide', companyIds, leftMs, sql =>
+        boxStore.selectShown(sql, { ...question, bounds, limit }),
+      ))
     if (!more) return answer(new Date(end))
     found.push(...more)
     if (found.length > search.limit) break
@@ -248,7 +254,7 @@ function contentOf(box: Box): Pick<boxStore.BoxQuestion, 'digits' | 'words'> {
 }
 
 /** The keys of the messages that a search without a period reads. */
-export function recentOf(now: Date): Bounds {
+export function recentKeys(now: Date): Bounds {
   const to = latestAt(now)
   return { least: keyAt(new Date(to.getTime() - DAY_MS)), greatest: keyBefore(keyAt(to)) }
 }
@@ -277,7 +283,7 @@ async function placeOf(sql: Sql, companyIds: number[], search: BoxSearch, now: D
 const QUERY_CANCELED = '57014'
 
 /** Runs a search within the limits. Undefined if the time was over before it ended. */
-export async function within<T>(
+export async function runWithinLimits<T>(
   pool: Pool,
   width: 'narrow' | 'wide',
   companyIds: number[],
@@ -288,7 +294,7 @@ export async function within<T>(
   try {
     return (await searchLimitersOf(pool)[width].run(caller, () =>
       pool.begin('read only', async sql => {
-        await store.bridleSearch(sql, Math.max(1, Math.ceil(timeoutMs)))
+        await store.limitSearch(sql, Math.max(1, Math.ceil(timeoutMs)))
         return work(sql)
       }),
     )) as T

@@ -2,10 +2,10 @@ import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { FoundMessage } from './found-message.ts'
 import type { Bounds, Filter } from './search.ts'
-import { columnLists, foundColumns, outboundFilters, withHome } from './store.ts'
+import { columnLists, foundColumns, joinDispatch, outboundFilters } from './store.ts'
 
 /** A message as the cabinet shows it. */
-export type SeenMessage = FoundMessage & {
+export type ShownMessage = FoundMessage & {
   companyId: number
   companyName: string
   price: Money
@@ -46,7 +46,7 @@ export type BoxQuestion = {
  * The newest messages of some companies. The statement reads each company by itself, because the index has the keys in
  * order only within a company. The index of numbers has the companies of a number together, so one scan is enough.
  */
-export function selectSeen(sql: Sql, question: BoxQuestion) {
+export function selectShown(sql: Sql, question: BoxQuestion) {
   const { companyIds, key, limit } = question
   const isByNumber = key?.column === 'destination' || key?.column === 'beginning'
   const found = isByNumber
@@ -55,12 +55,12 @@ export function selectSeen(sql: Sql, question: BoxQuestion) {
       select found.* from unnest(${companyIds}::bigint[]) company (id)
       cross join lateral (${newest(sql, question, sql`m.company_id = company.id`)}) found
       order by message_uuid desc limit ${limit}`
-  return sql<SeenMessage[]>`
+  return sql<ShownMessage[]>`
     select ${foundColumns(sql)}, m.company_id, k.name as company_name, m.dispatch_position as position,
       m.tariff_id, m.key_id, m.operator_error, m.send_at,
       m.lane_id is null and m.send_at is null as is_rejected, n.name as dispatch_name
     from (${found}) m
-    ${withHome(sql)}
+    ${joinDispatch(sql)}
     join lateral (select name from companies where company_id = m.company_id offset 0) k on true
     left join lateral (
       select name from dispatches where company_id = m.company_id and dispatch_id = d.dispatch_id offset 0) n on true

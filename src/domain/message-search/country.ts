@@ -8,7 +8,7 @@ export function countryOf(destination: string): string | undefined {
   return isRussian(destination) ? 'RU' : foreignCountryOf(destination)
 }
 
-const NOBODY = '^$'
+const NO_NUMBER = '^$'
 const patterns = new Map<string, string>([['RU', '^7[0-589][0-9]{9}$']])
 
 /** A regular expression for the numbers of a country. PostgreSQL needs it, because messages do not store their country. */
@@ -25,7 +25,7 @@ function makePattern(country: string): string {
     if (sharing.length === 1) return wholeOf(callingCode, country)
     return sharing.includes(country as CountryCode) ? partOf(callingCode, country as CountryCode) : []
   })
-  return branches.length > 0 ? `^(?:${branches.join('|')})$` : NOBODY
+  return branches.length > 0 ? `^(?:${branches.join('|')})$` : NO_NUMBER
 }
 
 const MOST_DIGITS = 15

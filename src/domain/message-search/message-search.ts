@@ -30,18 +30,18 @@ export async function searchMessages(
   filter: Filter,
   { order = NEWEST_FIRST, page, perPage }: Paging,
 ): Promise<Found> {
-  const ways = await waysTo(pool, companyId, filter)
-  if (ways.length === 0) return { total: 0, items: [] }
-  const search: Search = (sql, beforeCount) => cutPage(sql, ways, order, (page - 1) * perPage, perPage, beforeCount)
-  const isFree = order.by === 'createdTime' && ways.every(({ key, rest }) => !rest && key?.column !== 'step_of')
+  const sources = await sourcesOf(pool, companyId, filter)
+  if (sources.length === 0) return { total: 0, items: [] }
+  const search: Search = (sql, beforeCount) => cutPage(sql, sources, order, (page - 1) * perPage, perPage, beforeCount)
+  const isFree = order.by === 'createdTime' && sources.every(({ key, rest }) => !rest && key?.column !== 'step_of')
   if (isFree) return search(pool)
   const { narrow, wide } = searchLimitersOf(pool)
-  const limiter = ways.every(isNarrow) ? narrow : wide
+  const limiter = sources.every(isNarrow) ? narrow : wide
   return limiter.run(companyId, () => bridled(pool, search))
 }
 
 /** Such a key mostly finds few messages. But a test number or a reused external id may have a million. */
-const isNarrow = ({ key }: store.Way) =>
+const isNarrow = ({ key }: store.SearchSource) =>
   key !== undefined && ['message_uuid', 'external_id', 'destination', 'cascade_uuid'].includes(key.column)
 
 type Search = (sql: Sql, beforeCount?: () => PromiseLike<unknown>) => Promise<Found>
@@ -49,17 +49,17 @@ type Search = (sql: Sql, beforeCount?: () => PromiseLike<unknown>) => Promise<Fo
 /** Reads a page and the total. If the messages end within the page, no statement for the total is needed. */
 async function cutPage(
   sql: Sql,
-  ways: store.Way[],
+  sources: store.SearchSource[],
   order: Order,
   offset: number,
   limit: number,
   beforeCount?: () => PromiseLike<unknown>,
 ): Promise<Found> {
-  const items = await store.selectPage(sql, ways, order, offset, limit)
+  const items = await store.selectPage(sql, sources, order, offset, limit)
   const isEnd = items.length < limit && (items.length > 0 || offset === 0)
   if (isEnd) return { total: offset + items.length, items }
   await beforeCount?.()
-  const [counted] = await store.countUpTo(sql, ways, MOST_FOUND)
+  const [counted] = await store.countUpTo(sql, sources, MOST_FOUND)
   return { total: counted!.total, items }
 }
 
@@ -73,8 +73,8 @@ async function bridled(pool: Pool, search: Search): Promise<Found> {
     return await pool.begin('read only', async sql => {
       const begunAt = performance.now()
       const leftMs = () => Math.max(1, Math.ceil(begunAt + TIMEOUT_MS - performance.now()))
-      await store.bridleSearch(sql, TIMEOUT_MS)
-      return search(sql, () => store.bridleSearch(sql, leftMs()))
+      await store.limitSearch(sql, TIMEOUT_MS)
+      return search(sql, () => store.limitSearch(sql, leftMs()))
     })
   } catch (error) {
     if ((error as { code?: string }).code === QUERY_CANCELED) throw tooWide()
@@ -95,20 +95,20 @@ export async function requireMessage(sql: Sql, companyId: number, id: string): P
   return message
 }
 
-async function newestOf(sql: Sql, ways: store.Way[]): Promise<FoundMessage | undefined> {
-  const [message] = await store.selectPage(sql, ways, NEWEST_FIRST, 0, 1)
+async function newestOf(sql: Sql, sources: store.SearchSource[]): Promise<FoundMessage | undefined> {
+  const [message] = await store.selectPage(sql, sources, NEWEST_FIRST, 0, 1)
   return message
 }
 
-// The ways of a search -----------------------------------------------------------------------------------------------
+// The sources of a search -----------------------------------------------------------------------------------------------
 
-async function waysTo(sql: Sql, companyId: number, filter: Filter): Promise<store.Way[]> {
+async function sourcesOf(sql: Sql, companyId: number, filter: Filter): Promise<store.SearchSource[]> {
   const outbound = filter.directions.includes('outbound') ? await outboundWays(sql, companyId, filter) : []
   const inbound = filter.directions.includes('inbound') ? inboundWays(companyId, filter) : []
   return [...outbound, ...inbound]
 }
 
-const outboundByUuid = (companyId: number, uuids: string[]): store.Way => ({
+const outboundByUuid = (companyId: number, uuids: string[]): store.SearchSource => ({
   companyId,
   table: 'messages',
   key: { column: 'message_uuid', values: uuids },
@@ -116,13 +116,13 @@ const outboundByUuid = (companyId: number, uuids: string[]): store.Way => ({
   rest: undefined,
 })
 
-const inboundByUuid = (companyId: number, uuids: string[]): store.Way => ({
+const inboundByUuid = (companyId: number, uuids: string[]): store.SearchSource => ({
   ...outboundByUuid(companyId, uuids),
   table: 'inbound_messages',
   bounds: undefined,
 })
 
-const byExternalId = (companyId: number, externalIds: string[]): store.Way => ({
+const byExternalId = (companyId: number, externalIds: string[]): store.SearchSource => ({
   companyId,
   table: 'messages',
   key: { column: 'external_id', values: externalIds },
@@ -131,10 +131,10 @@ const byExternalId = (companyId: number, externalIds: string[]): store.Way => ({
 })
 
 /** Searches by the key that finds the fewest messages. The other filters are conditions on these messages. */
-async function outboundWays(sql: Sql, companyId: number, filter: Filter): Promise<store.Way[]> {
+async function outboundWays(sql: Sql, companyId: number, filter: Filter): Promise<store.SearchSource[]> {
   const { messageIds, externalIds, cascadeUuid, destinations, dispatchIds, ...others } = filter
   const time = await boundsInTime(sql, companyId, filter)
-  const way = (key: store.Key | undefined, rest: Filter, bounds = time): store.Way => ({
+  const source = (key: store.Key | undefined, rest: Filter, bounds = time): store.SearchSource => ({
     companyId,
     table: 'messages',
     key,
@@ -144,13 +144,13 @@ async function outboundWays(sql: Sql, companyId: number, filter: Filter): Promis
 
   if (messageIds) return waysByMessageId(companyId, messageIds, { ...filter, messageIds: undefined })
   if (externalIds) {
-    return [way({ column: 'external_id', values: externalIds }, { ...filter, externalIds: undefined })]
+    return [source({ column: 'external_id', values: externalIds }, { ...filter, externalIds: undefined })]
   }
   if (cascadeUuid) {
-    return [way({ column: 'cascade_uuid', values: [cascadeUuid] }, { ...filter, cascadeUuid: undefined })]
+    return [source({ column: 'cascade_uuid', values: [cascadeUuid] }, { ...filter, cascadeUuid: undefined })]
   }
   if (destinations) {
-    return [way({ column: 'destination', values: destinations }, { ...filter, destinations: undefined })]
+    return [source({ column: 'destination', values: destinations }, { ...filter, destinations: undefined })]
   }
   if (dispatchIds) {
     const dispatches = await store.selectDispatchBounds(sql, companyId, dispatchIds)
@@ -159,18 +159,18 @@ async function outboundWays(sql: Sql, companyId: number, filter: Filter): Promis
     const within = (bounds: Bounds) => (time ? overlapOf(bounds, time) : bounds)
     const cascading = dispatches.filter(({ isCascade }) => isCascade).map(({ dispatchId }) => dispatchId)
     return [
-      way({ column: 'dispatch_id', values: dispatchIds }, others, within({ least, greatest })),
+      source({ column: 'dispatch_id', values: dispatchIds }, others, within({ least, greatest })),
       // Later steps are written after the messages of the dispatch.
       ...(cascading.length > 0
-        ? [way({ column: 'step_of', values: cascading }, others, within(boundsFrom(least, null)))]
+        ? [source({ column: 'step_of', values: cascading }, others, within(boundsFrom(least, null)))]
         : []),
     ]
   }
-  return [way(undefined, others)]
+  return [source(undefined, others)]
 }
 
 /** Searches by message key and by external id. An external id may have the form of a message key. */
-function waysByMessageId(companyId: number, ids: string[], rest: Filter): store.Way[] {
+function waysByMessageId(companyId: number, ids: string[], rest: Filter): store.SearchSource[] {
   const uuids = uuidsAmong(ids)
   const left = isEmptyFilter(rest) ? undefined : rest
   const byOwn = { ...byExternalId(companyId, ids), rest: left }
@@ -181,8 +181,8 @@ function waysByMessageId(companyId: number, ids: string[], rest: Filter): store.
   ]
 }
 
-/** There is no way if a filter excludes all inbound messages. */
-function inboundWays(companyId: number, filter: Filter): store.Way[] {
+/** There is no source if a filter excludes all inbound messages. */
+function inboundWays(companyId: number, filter: Filter): store.SearchSource[] {
   const impossible =
     filter.externalIds ??
     filter.dispatchIds ??
@@ -195,14 +195,14 @@ function inboundWays(companyId: number, filter: Filter): store.Way[] {
   const isExcluded = isOfDispatch === true || isRoot === false || isReadyToStop === true
   if (impossible || isExcluded || (statuses && !statuses.includes('inbound_sent'))) return []
 
-  const way = (key: store.Key | undefined, rest: Filter): store.Way[] => [
+  const source = (key: store.Key | undefined, rest: Filter): store.SearchSource[] => [
     { companyId, table: 'inbound_messages', key, bounds: undefined, rest: isEmptyFilter(rest) ? undefined : rest },
   ]
   if (messageIds) {
     const uuids = uuidsAmong(messageIds)
-    return uuids.length > 0 ? way({ column: 'message_uuid', values: uuids }, { ...others, destinations }) : []
+    return uuids.length > 0 ? source({ column: 'message_uuid', values: uuids }, { ...others, destinations }) : []
   }
-  return destinations ? way({ column: 'destination', values: destinations }, others) : way(undefined, others)
+  return destinations ? source({ column: 'destination', values: destinations }, others) : source(undefined, others)
 }
 
 /** Most messages are written shortly before they are sent. Only messages of a dispatch may wait long until its start. */

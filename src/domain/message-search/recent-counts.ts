@@ -1,5 +1,5 @@
 import type { Pool } from '../../db/sql.ts'
-import { recentOf, within } from './box-search.ts'
+import { recentKeys, runWithinLimits } from './box-search.ts'
 import * as boxStore from './box-store.ts'
 
 /** The numbers of messages of the last day. `isLeast`: there are more messages than were read. */
@@ -16,8 +16,10 @@ export async function countRecent(
   now: Date,
   most = MOST_READ,
 ): Promise<RecentCounts | undefined> {
-  const question = { companyIds, bounds: recentOf(now), most: most + 1 }
-  const rows = await within(pool, 'narrow', companyIds, TIMEOUT_MS, sql => boxStore.countStatuses(sql, question))
+  const question = { companyIds, bounds: recentKeys(now), most: most + 1 }
+  const rows = await runWithinLimits(pool, 'narrow', companyIds, TIMEOUT_MS, sql =>
+    boxStore.countStatuses(sql, question),
+  )
   if (!rows) return undefined
   const { all, failed, waiting } = rows[0]!
   return { all: Math.min(all, most), failed, waiting, isLeast: all > most }

@@ -4,19 +4,19 @@ import type { FoundMessage } from './found-message.ts'
 import type { Bounds, Filter, Order } from './search.ts'
 
 /**
- * One way to find messages: a table, the key for its index, and the remaining filters. A search joins the messages of all
- * its ways. No two ways find the same message.
+ * One source of messages: a table, the key for its index, and the remaining filters. A search joins the messages of all
+ * its sources. No two sources find the same message.
  *
  * Each connection caches every form of statement, so there must be few forms. A key has its own condition, so that
  * every plan uses its index. A statement has either all other filters, each as `parameter is null or ...`, or none.
  */
-export type Way = {
+export type SearchSource = {
   companyId: number
   table: 'messages' | 'inbound_messages'
   key: Key | undefined
   /** A range of message keys, so that the statement reads only the partitions of some months. */
   bounds: Bounds | undefined
-  /** Messages that another way finds. */
+  /** Messages that another source finds. */
   exceptUuids?: string[]
   rest: Filter | undefined
 }
@@ -27,21 +27,21 @@ export type Key =
   /** `step_of`: the later cascade steps of a dispatch. Their rows have the id of the cascade, but not of the dispatch. */
   | { column: 'dispatch_id' | 'step_of'; values: number[] }
 
-/** A page of the messages that the ways find. Fields of dispatches are read only for the messages of the page. */
-export function selectPage(sql: Sql, ways: Way[], order: Order, offset: number, limit: number) {
-  const [first] = ways
-  const found = (way: Way, count: number) => foundBy(sql, way, columnsOf(sql, way), order, count)
+/** A page of the messages that the sources find. Fields of dispatches are read only for the messages of the page. */
+export function selectPage(sql: Sql, sources: SearchSource[], order: Order, offset: number, limit: number) {
+  const [first] = sources
+  const found = (source: SearchSource, count: number) => foundBy(sql, source, columnsOf(sql, source), order, count)
   const page =
-    ways.length === 1
+    sources.length === 1
       ? found(first!, offset + limit)
       : sql`select * from (${union(
           sql,
-          ways.map(way => found(way, offset + limit)),
+          sources.map(source => found(source, offset + limit)),
         )}) every_way`
   return sql<FoundMessage[]>`
     select ${foundColumns(sql)}
     from (select * from (${page}) found ${inOrder(sql, order)} limit ${limit} offset ${offset}) m
-    ${withHome(sql)}
+    ${joinDispatch(sql)}
     ${inOrder(sql, order)}`
 }
 
@@ -59,13 +59,15 @@ export function selectWanted(sql: Sql, column: LookupColumn, wanted: Wanted[], m
       select ${sql.unsafe(columnLists.messages.join(', '))} from messages m
       where m.company_id = q.company_id and ${sql(`m.${column}`)} = q.value
       order by m.message_uuid desc limit ${most}) m
-    ${withHome(sql)}
+    ${joinDispatch(sql)}
     order by q.place, m.message_uuid desc`
 }
 
 /** Reads in the order of the index. Without an order, a generic plan might scan the whole table for a small company. */
-export function countUpTo(sql: Sql, ways: Way[], most: number) {
-  const found = ways.map(way => foundBy(sql, way, sql`m.message_uuid`, { by: 'createdTime', descending: true }, most))
+export function countUpTo(sql: Sql, sources: SearchSource[], most: number) {
+  const found = sources.map(source =>
+    foundBy(sql, source, sql`m.message_uuid`, { by: 'createdTime', descending: true }, most),
+  )
   return sql<{ total: number }[]>`
     select count(*) as total from (select from (${union(sql, found)}) every_way limit ${most}) counted`
 }
@@ -88,7 +90,7 @@ export function selectFirstOfUnfinished(sql: Sql, companyId: number, from: Date)
 }
 
 /** Makes PostgreSQL plan the search for its values, and limits the time of each statement. */
-export const bridleSearch = (sql: Sql, timeoutMs: number) => sql`
+export const limitSearch = (sql: Sql, timeoutMs: number) => sql`
   select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
 export const foundColumns = (sql: Sql) => sql`
@@ -112,7 +114,7 @@ const firstOptionsOf = (sql: Sql) => sql`
   case when m.cascade_step = 1 then d.options || jsonb_build_object('ttl', d.first_step -> 'ttl') else d.options end`
 
 /** Joins the fields of dispatch, sender and company to each message of the page. */
-export const withHome = (sql: Sql) => sql`
+export const joinDispatch = (sql: Sql) => sql`
   left join lateral (${dispatchOf(sql)} offset 0) d on true
   left join lateral (${senderOf(sql)} offset 0) s on true
   join lateral (select currency from companies where company_id = m.company_id offset 0) c on true`
@@ -173,7 +175,7 @@ export const columnLists = {
   ],
 }
 
-const columnsOf = (sql: Sql, { table }: Way) => sql`${sql.unsafe(columnLists[table].join(', '))}`
+const columnsOf = (sql: Sql, { table }: SearchSource) => sql`${sql.unsafe(columnLists[table].join(', '))}`
 
 const sortColumns = { createdTime: 'message_uuid', sentTime: 'sent_at', statusTime: 'status_time' }
 
@@ -187,10 +189,10 @@ function inOrder(sql: Sql, { by, descending }: Order) {
 const dispatchOf = (sql: Sql) => sql`
   select dispatch_id, channel_type, traffic_type, sender_name, center_id, options, start_at, offset_minutes, hours, days,
     callback_url, callback_events, cascade -> 0 as first_step
-  from dispatches where company_id = m.company_id and dispatch_id = ${homeOf(sql)}`
+  from dispatches where company_id = m.company_id and dispatch_id = ${dispatchIdOf(sql)}`
 
 /** The dispatch of a message. For a later cascade step, it is the dispatch of the cascade. */
-const homeOf = (sql: Sql) => sql`
+const dispatchIdOf = (sql: Sql) => sql`
   coalesce(m.dispatch_id, (
     select c.dispatch_id from cascades c where c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid))`
 
@@ -202,14 +204,14 @@ const methodOf = (sql: Sql) => sql`
     else coalesce(m.sending_method, 'API') end`
 
 /**
- * The first messages that a way finds. Several values of a key are looked up one by one, because the index is in order
+ * The first messages that a source finds. Several values of a key are looked up one by one, because the index is in order
  * only within one value. With `= any(...)` and an order, the planner might read all messages instead.
  */
-function foundBy(sql: Sql, way: Way, columns: Fragment, order: Order, count: number): Fragment {
-  const { key } = way
+function foundBy(sql: Sql, source: SearchSource, columns: Fragment, order: Order, count: number): Fragment {
+  const { key } = source
   const first = (value?: Fragment) => sql`
-    select ${columns} from ${sql(way.table)} m where m.company_id = ${way.companyId}
-      ${key && value ? keyed(sql, way, key.column, value) : sql``} ${conditionsOf(sql, way)}
+    select ${columns} from ${sql(source.table)} m where m.company_id = ${source.companyId}
+      ${key && value ? keyed(sql, source, key.column, value) : sql``} ${conditionsOf(sql, source)}
     ${inOrder(sql, order)} limit ${count}`
   if (!key) return first()
   if (key.values.length === 1) return first(sql`${key.values[0]!}`)
@@ -219,7 +221,7 @@ function foundBy(sql: Sql, way: Way, columns: Fragment, order: Order, count: num
     ${inOrder(sql, order)} limit ${count}`
 }
 
-const keyed = (sql: Sql, { companyId }: Way, column: Key['column'], value: Fragment) =>
+const keyed = (sql: Sql, { companyId }: SearchSource, column: Key['column'], value: Fragment) =>
   column === 'step_of'
     ? sql`and m.cascade_step > 1 and m.cascade_uuid in (
         select c.cascade_uuid from cascades c
@@ -235,23 +237,23 @@ const arrayTypeOf = {
   step_of: 'bigint[]',
 }
 
-const conditionsOf = (sql: Sql, way: Way) => sql`
-  ${way.bounds ? sql`and m.message_uuid between ${way.bounds.least} and ${way.bounds.greatest}` : sql``}
-  ${way.exceptUuids ? sql`and m.message_uuid <> all(${way.exceptUuids}::uuid[])` : sql``}
-  ${way.rest ? (way.table === 'messages' ? outboundFilters(sql, way.rest) : inboundFilters(sql, way.rest)) : sql``}`
+const conditionsOf = (sql: Sql, source: SearchSource) => sql`
+  ${source.bounds ? sql`and m.message_uuid between ${source.bounds.least} and ${source.bounds.greatest}` : sql``}
+  ${source.exceptUuids ? sql`and m.message_uuid <> all(${source.exceptUuids}::uuid[])` : sql``}
+  ${source.rest ? (source.table === 'messages' ? outboundFilters(sql, source.rest) : inboundFilters(sql, source.rest)) : sql``}`
 
 export function outboundFilters(sql: Sql, filter: Filter) {
   const ofDispatch = (column: string) => sql`(
-    select ${sql(`d.${column}`)} from dispatches d where d.company_id = m.company_id and d.dispatch_id = ${homeOf(sql)})`
+    select ${sql(`d.${column}`)} from dispatches d where d.company_id = m.company_id and d.dispatch_id = ${dispatchIdOf(sql)})`
   return sql`
     ${commonFilters(sql, filter)}
     ${among(sql, sql`coalesce(m.channel_type, ${ofDispatch('channel_type')})`, filter.channelTypes)}
     ${among(sql, sql`coalesce(m.traffic_type, ${ofDispatch('traffic_type')})`, filter.trafficTypes)}
     ${among(sql, sql`coalesce(m.center_id, ${ofDispatch('center_id')})::text`, filter.centerIds?.map(String))}
     ${among(sql, sql`coalesce(m.sender_name, (${senderOf(sql)}), ${ofDispatch('sender_name')})`, filter.senderNames)}
-    ${among(sql, sql`case when ${homeOf(sql)} is null then coalesce(m.sending_method, 'API') else 'DISPATCH' end`, filter.methods)}
+    ${among(sql, sql`case when ${dispatchIdOf(sql)} is null then coalesce(m.sending_method, 'API') else 'DISPATCH' end`, filter.methods)}
     ${among(sql, sql`m.external_id`, filter.externalIds)}
-    ${among(sql, sql`${homeOf(sql)}::text`, filter.dispatchIds?.map(String))}
+    ${among(sql, sql`${dispatchIdOf(sql)}::text`, filter.dispatchIds?.map(String))}
     ${among(sql, sql`m.template_id::text`, filter.templateIds?.map(String))}
     ${among(sql, sql`m.cascade_uuid::text`, filter.cascadeUuid === undefined ? undefined : [filter.cascadeUuid])}
     ${among(sql, statusWord(sql), filter.statuses)}
@@ -260,7 +262,7 @@ export function outboundFilters(sql: Sql, filter: Filter) {
     ${between(sql, sql`coalesce(m.sent_at, m.final_at)`, filter)}
     ${is(sql, sql`m.status = 'CREATED'`, filter.isReadyToStop)}
     ${is(sql, sql`coalesce(m.cascade_step, 1) = 1`, filter.isRoot)}
-    ${is(sql, sql`${homeOf(sql)} is not null`, filter.isOfDispatch)}`
+    ${is(sql, sql`${dispatchIdOf(sql)} is not null`, filter.isOfDispatch)}`
 }
 
 /** The filters that apply to inbound messages. A filter that excludes all inbound messages was handled before. */

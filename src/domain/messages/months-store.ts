@@ -178,7 +178,7 @@ export const selectPendingSum = (sql: Sql) => sql<{ companyId: number; dispatchI
   select company_id, dispatch_id, sum(messages)::bigint as messages from month_sums
   where status in ('CREATED', 'SENT') group by company_id, dispatch_id order by 1, 2 limit 1`
 
-export async function keepSums(sql: Sql, month: string) {
+export async function storeSums(sql: Sql, month: string) {
   await sql`
     insert into closed_months (
       company_id, month, dispatch_id, block, status, tariff_id, messages, parts, unsent_messages, unsent_parts, price,

@@ -63,7 +63,7 @@ export async function detachMonth(pool: Pool, month: string, now: Date): Promise
       (await refuseBusy(sql, month))
     if (refusal !== undefined) return { month, kind: 'refused', reason: refusal }
 
-    await store.keepSums(sql, month)
+    await store.storeSums(sql, month)
     await store.detachPartition(sql, month)
     const [sum] = await store.countSummed(sql)
     return { month, kind: 'detached', messages: sum?.messages ?? 0, table: store.tableOf(month) }

@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts'
 import type { Sql } from '../../db/sql.ts'
 import { brandOf } from './brand.ts'
 import { codeOf } from './lookup.ts'
-import { carriedPlan } from './plan.ts'
+import { includedPlan } from './plan.ts'
 import { registerLineOf } from './register.ts'
 import { rangesOfCode } from './state.ts'
 import * as store from './store.ts'
@@ -35,7 +35,7 @@ const REGISTER_HEADING = 'АВС/ DEF;От;До;Емкость;Оператор;
 async function* registerPieces(sql: Sql) {
   yield REGISTER_HEADING
   const imported = new Set((await store.findImportedCodes(sql)).map(({ code }) => code))
-  const carried = new Set(carriedPlan().map(({ first }) => codeOf(first)))
+  const carried = new Set(includedPlan().map(({ first }) => codeOf(first)))
   for (const code of [...new Set([...imported, ...carried])].sort((a, b) => a - b)) {
     const ranges = await rangesOfCode(sql, code, imported.has(code))
     yield ranges.map(range => `${registerLineOf(range)}\n`).join('')

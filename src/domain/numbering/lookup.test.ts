@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { brandFinder, brandIds, brandOf } from './brand.ts'
 import { codeOf, Numbering, type Place } from './lookup.ts'
-import { carriedPlan } from './plan.ts'
+import { includedPlan } from './plan.ts'
 import { PortedNumbers, packPorted } from './ported.ts'
 import { regionOf, regions } from './region.ts'
 import { CODE_SIZE, type PlanRange } from './register.ts'
@@ -70,7 +70,7 @@ function slowLookup(plan: PlanRange[], ported: [number, number][], number: numbe
 }
 
 test('a lookup makes no objects', () => {
-  const numbering = new Numbering(1, carriedPlan(), packed([[79160000001, brandIds.TELE2]]), brandOfOperator)
+  const numbering = new Numbering(1, includedPlan(), packed([[79160000001, brandIds.TELE2]]), brandOfOperator)
   expect(numbering.lookup('79160000002')).toBe(numbering.lookup('79160000003'))
   expect(numbering.lookup('79160000001')).toBe(numbering.lookup('79160000001'))
 })
@@ -90,7 +90,7 @@ test('the last number of a code and the first of the next are kept apart', () =>
 
 test('the carried plan is in order, within its codes, and names operators and regions that exist', () => {
   let end = 0
-  for (const { first, last, operator, region } of carriedPlan()) {
+  for (const { first, last, operator, region } of includedPlan()) {
     expect(first).toBeGreaterThan(end)
     expect(last).toBeGreaterThan(first)
     expect(codeOf(last)).toBe(codeOf(first))
@@ -107,6 +107,6 @@ test.each([
   ['79771234567', 'TELE2', 'Москва и Московская область', 'Europe/Moscow'],
   ['79139123456', 'MTS', 'Новосибирская область', 'Asia/Novosibirsk'],
 ])('the carried plan knows %s: %s, %s', (digits, brand, region, zone) => {
-  const place = new Numbering(1, carriedPlan(), new Map(), brandOfOperator).lookup(digits)
+  const place = new Numbering(1, includedPlan(), new Map(), brandOfOperator).lookup(digits)
   expect(place).toMatchObject({ brandId: brandIds[brand as keyof typeof brandIds], region, zone })
 })

@@ -3,7 +3,7 @@ import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { brandFinder } from './brand.ts'
 import { codeOf, Numbering, type Place } from './lookup.ts'
-import { carriedPlan } from './plan.ts'
+import { includedPlan } from './plan.ts'
 import { PortedNumbers } from './ported.ts'
 import type { PlanRange } from './register.ts'
 import * as store from './store.ts'
@@ -58,7 +58,7 @@ async function loadRanges(tx: Transaction): Promise<PlanRange[]> {
 
 function carriedFor(imported: PlanRange[]): PlanRange[] {
   const codes = new Set(imported.map(range => codeOf(range.first)))
-  return carriedPlan().filter(range => !codes.has(codeOf(range.first)))
+  return includedPlan().filter(range => !codes.has(codeOf(range.first)))
 }
 
 async function loadPorted(tx: Transaction): Promise<Map<number, PortedNumbers>> {

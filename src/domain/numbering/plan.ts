@@ -8,7 +8,7 @@ export const BLOCK_SIZE = 50_000
 let carried: PlanRange[] | undefined
 
 /** The plan that the project carries, for the codes of which no register was imported. */
-export function carriedPlan(): PlanRange[] {
+export function includedPlan(): PlanRange[] {
   carried ??= readPlan(readFileSync(new URL('plan.csv', import.meta.url), 'utf8'))
   return carried
 }

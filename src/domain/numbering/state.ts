@@ -3,12 +3,12 @@ import { foreignCountryOf, isRussian, normaliseNumber } from '../../base/phone/p
 import type { Sql } from '../../db/sql.ts'
 import { brandFinder, type Carrier, type Operator } from './brand.ts'
 import { codeOf } from './lookup.ts'
-import { carriedPlan } from './plan.ts'
+import { includedPlan } from './plan.ts'
 import { regionOf } from './region.ts'
 import { CODE_SIZE, numberOf, type PlanRange } from './register.ts'
 import * as store from './store.ts'
 
-export type Holding = Operator & { brandId: number; numbers: number; ranges: number }
+export type OperatorNumbers = Operator & { brandId: number; numbers: number; ranges: number }
 
 export type NumberingState = {
   version: number
@@ -19,7 +19,7 @@ export type NumberingState = {
   ported: number
   sources: { kind: 'register' | 'ported'; name: string; importedAt: Date }[]
   /** Ordered by the count of numbers, highest first. */
-  operators: Holding[]
+  operators: OperatorNumbers[]
   virtual: Carrier[]
 }
 
@@ -27,10 +27,10 @@ export type NumberingState = {
 export async function describeNumbering(sql: Sql): Promise<NumberingState> {
   const imported = (await store.findImportedCodes(sql)).map(({ code }) => code)
   const codes = new Set(imported)
-  const carried = carriedPlan().filter(range => !codes.has(codeOf(range.first)))
+  const carried = includedPlan().filter(range => !codes.has(codeOf(range.first)))
   const virtual = await store.findVirtualOperators(sql)
   const sources = await store.findSources(sql)
-  const holdings = holdingsOf(await store.findHoldings(sql), carried)
+  const holdings = holdingsOf(await store.findOperatorNumbers(sql), carried)
   const brandOfOperator = brandFinder(virtual)
   return {
     version: await store.findVersion(sql),
@@ -46,7 +46,7 @@ export async function describeNumbering(sql: Sql): Promise<NumberingState> {
   }
 }
 
-type Counted = Omit<Holding, 'brandId'>
+type Counted = Omit<OperatorNumbers, 'brandId'>
 
 function holdingsOf(imported: readonly Counted[], carried: PlanRange[]): Counted[] {
   const holdings = new Map(
@@ -102,7 +102,7 @@ export async function rangesOfCode(sql: Sql, code: number, isImported: boolean):
   const [first, last] = [numberOf(String(code), 0), numberOf(String(code), CODE_SIZE - 1)]
   return isImported
     ? (await store.findPresentRanges(sql, first, last)).map(rangeOf)
-    : carriedPlan().filter(range => range.first >= first && range.last <= last)
+    : includedPlan().filter(range => range.first >= first && range.last <= last)
 }
 
 export const rangeOf = ({ first, last, inn, name, region }: store.NamedRange): PlanRange => ({
@@ -113,7 +113,7 @@ export const rangeOf = ({ first, last, inn, name, region }: store.NamedRange): P
 })
 
 const carriedRange = (number: number) =>
-  carriedPlan().find(({ first, last }) => first <= number && last >= number) ?? null
+  includedPlan().find(({ first, last }) => first <= number && last >= number) ?? null
 
 async function importedRange(sql: Sql, number: number): Promise<PlanRange | null> {
   const [found] = await store.findRangeAt(sql, number)

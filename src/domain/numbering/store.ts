@@ -138,7 +138,7 @@ export const findSources = (sql: Sql) => sql<{ kind: SourceKind; name: string; e
   select kind, name, entries, imported_at from numbering_sources`
 
 /** How many numbers and ranges each operator has in the imported part of the plan. */
-export const findHoldings = (sql: Sql) => sql<(Operator & { numbers: number; ranges: number })[]>`
+export const findOperatorNumbers = (sql: Sql) => sql<(Operator & { numbers: number; ranges: number })[]>`
   select o.inn, o.name, sum(r.last - r.first + 1)::bigint as numbers, count(*) as ranges
   from numbering_ranges r join operators o using (operator_id) group by o.operator_id`
 

@@ -2,9 +2,9 @@ import type { ChannelType } from '../../base/channel-types.ts'
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
-import { isEngineAtWork } from '../engines/engines.ts'
+import { isEngineRunning } from '../engines/engines.ts'
 import { listGateways } from '../gateways/gateways.ts'
-import { gatewayStates } from '../gateways/states.ts'
+import { gatewayStates } from '../gateways/monitoring/states.ts'
 import type { Right } from '../people/rights.ts'
 import { addDays, DAY_MS, type Days, shareOf } from './days.ts'
 import * as store from './store.ts'
@@ -51,7 +51,7 @@ type Asking = {
   scope: CompanyScope
   sees: (right: Right) => boolean
   days: Days
-  usual: store.WaySums[]
+  usual: store.ChannelSums[]
   waiting: Waiting[]
 }
 
@@ -64,7 +64,7 @@ export async function attentionOf(sql: Sql, asking: Asking): Promise<Attention[]
   const lines = await Promise.all([
     downOf(sql, asking),
     failuresOf(sql, asking),
-    sees('money.see') ? pursesOf(sql, asking) : [],
+    sees('money.see') ? lowBudgetsOf(sql, asking) : [],
     sees('developers.see') ? receiversOf(sql, asking) : [],
     sees('settings.see') ? refusedOf(sql, asking) : [],
     sees('review') && asking.scope.kind === 'STAFF' ? reviewOf(sql) : [],
@@ -83,7 +83,7 @@ export async function attentionOfEach(
 ): Promise<Map<number, Attention[]>> {
   const asking = { scope: { kind: 'COMPANIES', companyIds } as const, days, most: companyIds.length * 2 }
   const lines = await Promise.all([
-    sees('money.see') ? pursesOf(sql, asking) : [],
+    sees('money.see') ? lowBudgetsOf(sql, asking) : [],
     sees('developers.see') ? receiversOf(sql, asking) : [],
     sees('settings.see') ? refusedOf(sql, asking) : [],
   ])
@@ -94,7 +94,7 @@ export async function attentionOfEach(
 
 /** Staff see which gateway is down; a company sees the channels in which its messages wait for one. */
 async function downOf(sql: Sql, { sees, waiting }: Asking): Promise<Attention[]> {
-  const [hasEngine, gateways, states] = await Promise.all([isEngineAtWork(sql), listGateways(sql), gatewayStates(sql)])
+  const [hasEngine, gateways, states] = await Promise.all([isEngineRunning(sql), listGateways(sql), gatewayStates(sql)])
   if (!hasEngine) return waiting.length > 0 || sees('gateways.see') ? [{ kind: 'engine' }] : []
   const isUp = (gateway: (typeof gateways)[number]) => !gateway.paused && states.get(gateway.gatewayId)?.up === true
   const waitingIn = (channelType: ChannelType, brands: number[]) =>
@@ -154,10 +154,10 @@ async function failuresOf(sql: Sql, { scope, days, usual }: Asking): Promise<Att
   )
 }
 
-function usualFailuresOf(usual: store.WaySums[], channelType: ChannelType): number | null {
-  const sums = usual.filter(way => way.channelType === channelType)
-  const delivered = sums.reduce((total, way) => total + way.delivered, 0)
-  const failed = sums.reduce((total, way) => total + way.failed, 0)
+function usualFailuresOf(usual: store.ChannelSums[], channelType: ChannelType): number | null {
+  const sums = usual.filter(each => each.channelType === channelType)
+  const delivered = sums.reduce((total, each) => total + each.delivered, 0)
+  const failed = sums.reduce((total, each) => total + each.failed, 0)
   const share = shareOf({ delivered, failed })
   return share === null ? null : 1 - share
 }
@@ -194,38 +194,38 @@ const LOW_DAYS = 3
 /** `most`: of a kind, unless it is the usual number. */
 type AskingPart = { scope: store.Scope; days: Days; most?: number }
 
-async function pursesOf(sql: Sql, { scope, days, most = MOST_PURSES }: AskingPart): Promise<Attention[]> {
-  const purses = await store.selectThinPurses(sql, scope, days, most)
-  return purses.flatMap(purse => [...budgetLine(purse, days), ...balanceLine(purse, days)])
+async function lowBudgetsOf(sql: Sql, { scope, days, most = MOST_PURSES }: AskingPart): Promise<Attention[]> {
+  const accounts = await store.selectLowBudgets(sql, scope, days, most)
+  return accounts.flatMap(account => [...budgetLine(account, days), ...balanceLine(account, days)])
 }
 
 const NEARLY_USED = 0.8
 
-function budgetLine(purse: store.Purse, days: Days): Attention[] {
-  const { budget, spent, reserved } = purse
+function budgetLine(account: store.LowBudget, days: Days): Attention[] {
+  const { budget, spent, reserved } = account
   if (budget === null || budget === 0n) return []
   const usedShare = Number(spent + reserved) / Number(budget)
   if (usedShare < NEARLY_USED) return []
-  const lasts = daysLeft(budget - spent - reserved, purse, days)
+  const lasts = daysLeft(budget - spent - reserved, account, days)
   // The budget is a new one next month.
   const endsThisMonth = lasts !== undefined && days.dayOfMonth + lasts <= days.daysInMonth
   const runsOutOn = endsThisMonth ? dateAfter(days, lasts) : null
-  return [{ kind: 'budget', company: companyOf(purse), usedShare, runsOutOn }]
+  return [{ kind: 'budget', company: companyOf(account), usedShare, runsOutOn }]
 }
 
-function balanceLine(purse: store.Purse, days: Days): Attention[] {
-  if (purse.billing !== 'PREPAID') return []
-  const left = purse.balance - purse.reserved
-  const lasts = daysLeft(left, purse, days)
+function balanceLine(account: store.LowBudget, days: Days): Attention[] {
+  if (account.billing !== 'PREPAID') return []
+  const left = account.balance - account.reserved
+  const lasts = daysLeft(left, account, days)
   if (left > 0n && (lasts === undefined || lasts > LOW_DAYS)) return []
   const runsOutOn = left > 0n && lasts !== undefined ? dateAfter(days, lasts) : null
-  return [{ kind: 'balance', company: companyOf(purse), left, currency: purse.currency, runsOutOn }]
+  return [{ kind: 'balance', company: companyOf(account), left, currency: account.currency, runsOutOn }]
 }
 
 const FEW_DAYS = 7
 
 /** Whole days that an amount lasts at the speed of this month; in its first week of this month and the one before. */
-function daysLeft(amount: Money, { spent, spentBefore }: store.Purse, days: Days): number | undefined {
+function daysLeft(amount: Money, { spent, spentBefore }: store.LowBudget, days: Days): number | undefined {
   const isEarly = days.dayOfMonth < FEW_DAYS && spentBefore > 0n
   const total = Number(isEarly ? spent + spentBefore : spent)
   const aDay = total / (isEarly ? days.dayOfMonth + days.daysInMonthBefore : days.dayOfMonth)

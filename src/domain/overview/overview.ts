@@ -21,7 +21,7 @@ export type Today = {
 }
 
 /** A channel or an operator today. The shares are of messages with a result; null without any. */
-export type Way = { sent: number; failed: number; share: number | null; usualShare: number | null }
+export type ChannelToday = { sent: number; failed: number; share: number | null; usualShare: number | null }
 
 /** With how many of its messages wait for which hours: by it the page estimates the end. */
 export type RunningDispatch = store.DispatchSums & { hours: WaitingShare[] }
@@ -32,8 +32,8 @@ export type Overview = {
   funds: store.Funds[] | undefined
   oldest: OldestWaiting | undefined
   hours: ChartHour[]
-  operators: (Way & { brand: Brand | null })[]
-  channels: (Way & { channelType: ChannelType })[]
+  operators: (ChannelToday & { brand: Brand | null })[]
+  channels: (ChannelToday & { channelType: ChannelType })[]
   running: { total: number; items: RunningDispatch[] }
   attention: Attention[]
   /** Of a single company that has sent nothing yet. */
@@ -57,10 +57,10 @@ const MOST_RUNNING = 6
 export async function overviewOf(sql: Sql, asking: Asking): Promise<Overview> {
   const { scope, sees, now, billingZone } = asking
   const days = daysAt(now, billingZone)
-  const [[count], hours, ways, usual, running, [runningCount], waiting, funds, firstSteps] = await Promise.all([
+  const [[count], hours, sums, usual, running, [runningCount], waiting, funds, firstSteps] = await Promise.all([
     store.countCompanies(sql, scope),
     store.selectHours(sql, scope, days.yesterday),
-    store.selectWays(sql, scope, days.today, now),
+    store.selectChannelSums(sql, scope, days.today, now),
     asking.usualShares.of(sql, scope, days),
     store.selectRunning(sql, scope, MOST_RUNNING),
     store.countRunning(sql, scope),
@@ -74,8 +74,8 @@ export async function overviewOf(sql: Sql, asking: Asking): Promise<Overview> {
     funds,
     oldest: await oldestOf(sql, waiting, now),
     hours: chartOf(hours, days),
-    operators: operatorsOf(ways, usual),
-    channels: channelsOf(ways, usual),
+    operators: operatorsOf(sums, usual),
+    channels: channelsOf(sums, usual),
     running: { total: runningCount!.total, items: await withHours(sql, running) },
     attention: await attentionOf(sql, { scope, sees, days, usual, waiting }),
     firstSteps,
@@ -108,34 +108,41 @@ function todayOf(hours: store.HourSums[], running: store.DispatchSums[], days: D
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
 
 /** Only SMS has operators: in other channels the operator of the number does not carry the message. */
-function operatorsOf(ways: store.WaySums[], usual: store.WaySums[]): Overview['operators'] {
-  const ofSms = ({ channelType }: store.WaySums) => channelType === 'SMS'
-  return waysBy(ways.filter(ofSms), usual.filter(ofSms), ({ brandId }) => brandId).map(({ key, way }) => ({
+function operatorsOf(sums: store.ChannelSums[], usual: store.ChannelSums[]): Overview['operators'] {
+  const ofSms = ({ channelType }: store.ChannelSums) => channelType === 'SMS'
+  return channelsBy(sums.filter(ofSms), usual.filter(ofSms), ({ brandId }) => brandId).map(({ key, channel }) => ({
     brand: brandOf(key) ?? null,
-    ...way,
+    ...channel,
   }))
 }
 
-const channelsOf = (ways: store.WaySums[], usual: store.WaySums[]): Overview['channels'] =>
-  waysBy(ways, usual, ({ channelType }) => channelType).map(({ key, way }) => ({ channelType: key, ...way }))
+const channelsOf = (sums: store.ChannelSums[], usual: store.ChannelSums[]): Overview['channels'] =>
+  channelsBy(sums, usual, ({ channelType }) => channelType).map(({ key, channel }) => ({
+    channelType: key,
+    ...channel,
+  }))
 
 /** The sums by a key, ordered by the count of messages, highest first. */
-function waysBy<Key>(ways: store.WaySums[], usual: store.WaySums[], keyOf: (sums: store.WaySums) => Key) {
+function channelsBy<Key>(
+  sums: store.ChannelSums[],
+  usual: store.ChannelSums[],
+  keyOf: (sums: store.ChannelSums) => Key,
+) {
   const before = Map.groupBy(usual, keyOf)
-  return [...Map.groupBy(ways, keyOf)]
-    .map(([key, sums]) => ({ key, way: wayOf(sums, before.get(key) ?? []) }))
-    .filter(({ way }) => way.sent + way.failed > 0 || way.share !== null)
-    .sort((a, b) => b.way.sent - a.way.sent)
+  return [...Map.groupBy(sums, keyOf)]
+    .map(([key, sums]) => ({ key, channel: channelToday(sums, before.get(key) ?? []) }))
+    .filter(({ channel }) => channel.sent + channel.failed > 0 || channel.share !== null)
+    .sort((a, b) => b.channel.sent - a.channel.sent)
 }
 
-const wayOf = (sums: store.WaySums[], usual: store.WaySums[]): Way => ({
+const channelToday = (sums: store.ChannelSums[], usual: store.ChannelSums[]): ChannelToday => ({
   sent: sum(sums.map(({ sent }) => sent)),
   failed: sum(sums.map(({ failed }) => failed)),
   share: shareOf(resultsOf(sums)),
   usualShare: shareOf(resultsOf(usual)),
 })
 
-const resultsOf = (sums: store.WaySums[]) => ({
+const resultsOf = (sums: store.ChannelSums[]) => ({
   delivered: sum(sums.map(({ delivered }) => delivered)),
   failed: sum(sums.map(({ failed }) => failed)),
 })

@@ -71,7 +71,7 @@ export const selectSumsOfPartners = (sql: Sql, partnerIds: number[], from: Date)
     where c.partner_id = wanted.partner_id
   ) s`
 
-export type WaySums = {
+export type ChannelSums = {
   channelType: ChannelType
   brandId: number
   sent: number
@@ -80,7 +80,7 @@ export type WaySums = {
 }
 
 /** By channel and operator, from an hour until before another. */
-export const selectWays = (sql: Sql, scope: CompanyScope, from: Date, until: Date) => sql<WaySums[]>`
+export const selectChannelSums = (sql: Sql, scope: CompanyScope, from: Date, until: Date) => sql<ChannelSums[]>`
   select t.channel_type, t.brand_id, sum(t.sent)::bigint as sent,
     sum(t.delivered)::bigint as delivered, sum(t.failed)::bigint as failed
   from companies c
@@ -110,7 +110,7 @@ export const selectFunds = (sql: Sql, scope: CompanyScope, month: string) => sql
   group by c.currency order by 2 desc`
 
 /** A company whose budget or balance may not last. */
-export type Purse = {
+export type LowBudget = {
   companyId: number
   companyName: string
   currency: string
@@ -123,12 +123,12 @@ export type Purse = {
 }
 
 /** Companies with 80 % of the budget used, and prepaid companies with less money left than they spent this month. */
-export const selectThinPurses = (
+export const selectLowBudgets = (
   sql: Sql,
   scope: Scope,
   { month, monthBefore }: { month: string; monthBefore: string },
   limit: number,
-) => sql<Purse[]>`
+) => sql<LowBudget[]>`
   select c.company_id, c.name as company_name, c.currency, c.billing, c.budget, a.balance, a.reserved,
     coalesce(m.spent, 0)::numeric(18, 4) as spent, coalesce(b.spent, 0)::numeric(18, 4) as spent_before
   from companies c

@@ -3,9 +3,9 @@ import { SearchLimiter } from '../../base/concurrency/search-limiter.ts'
 import { AppError } from '../../base/errors.ts'
 import { networkOf } from '../../base/network/networks.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
-import { countAttempt, refuseBlocked, rememberNetwork, takeBack } from './login-limits.ts'
+import { countAttempt, refuseBlocked, saveNetwork, uncountAttempt } from './login-limits.ts'
 import { TOKEN_LIFETIME_MS } from './partner.ts'
-import { hashOfNothing, hashPassword, isCheap, isPassword } from './password.ts'
+import { hashOfUnknown, hashPassword, isOutdatedHash, isPassword } from './password.ts'
 import * as store from './store.ts'
 import { hashToken } from './token.ts'
 
@@ -35,7 +35,7 @@ async function tryLogin(pool: Pool, attempt: LogIn, now: Date): Promise<{ token:
   const account = await checkPassword(pool, attempt)
   if (!account) throw badCredentials()
   const token = await issueToken(pool, account, now)
-  await takeBack(pool, counted, sql => rememberNetwork(sql, account.partnerId, attempt.address, now))
+  await uncountAttempt(pool, counted, sql => saveNetwork(sql, account.partnerId, attempt.address, now))
   return token
 }
 
@@ -45,9 +45,9 @@ async function tryLogin(pool: Pool, attempt: LogIn, now: Date): Promise<{ token:
  */
 async function checkPassword(sql: Sql, attempt: LogIn): Promise<store.Account | undefined> {
   const [account] = await store.selectPartner(sql, attempt.login)
-  const known = account?.passwordHash ?? hashOfNothing()
+  const known = account?.passwordHash ?? hashOfUnknown()
   const right = await isPassword(attempt.password, known)
-  const renewed = isCheap(known) ? await hashPassword(attempt.password) : undefined
+  const renewed = isOutdatedHash(known) ? await hashPassword(attempt.password) : undefined
   if (!account || !right) return undefined
   return renewed === undefined ? account : replaceHash(sql, account, renewed, attempt)
 }

@@ -53,14 +53,14 @@ export async function countAttempt(
 }
 
 /** The password was right: the attempt is no failure. `remember` notes its network, which is known from now on. */
-export async function takeBack(pool: Pool, counted: Counted, remember: (sql: Sql) => PromiseLike<unknown>) {
+export async function uncountAttempt(pool: Pool, counted: Counted, remember: (sql: Sql) => PromiseLike<unknown>) {
   await pool.begin(async sql => {
     await store.lowerFailures(sql, counted)
     await remember(sql)
   })
 }
 
-export const rememberNetwork = (sql: Sql, partnerId: number, address: string, now: Date) =>
+export const saveNetwork = (sql: Sql, partnerId: number, address: string, now: Date) =>
   store.upsertNetwork(sql, partnerId, networkOf(address), now)
 
 /** The logins that are refused now from every network that they have not used before. */

@@ -24,7 +24,7 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /** The hash of no password at all, as costly to compare with as any other. */
-export const hashOfNothing = (): string => format(cost, randomBytes(SALT_BYTES), randomBytes(KEY_BYTES))
+export const hashOfUnknown = (): string => format(cost, randomBytes(SALT_BYTES), randomBytes(KEY_BYTES))
 
 export async function isPassword(password: string, hash: string): Promise<boolean> {
   const { salt, key, ...made } = parse(hash)
@@ -32,7 +32,7 @@ export async function isPassword(password: string, hash: string): Promise<boolea
 }
 
 /** Whether a hash was made at less than today's cost. */
-export function isCheap(hash: string): boolean {
+export function isOutdatedHash(hash: string): boolean {
   const { N, r, p } = parse(hash)
   return N * r * p < cost.N * cost.r * cost.p
 }

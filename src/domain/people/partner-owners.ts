@@ -5,7 +5,7 @@ import { refusalOfLogin } from '../partners/partner.ts'
 import { createPartner, usePasswordHash } from '../partners/partners.ts'
 import { hashPassword } from '../partners/password.ts'
 import { personWithLogin } from './people.ts'
-import { letOwnerIn } from './sign-in.ts'
+import { createOwner } from './sign-in.ts'
 import * as store from './store.ts'
 
 /** A partner whose owner can sign in. No other person may have the login. */
@@ -20,7 +20,7 @@ export async function createPartnerWithOwner(
   const made = await createPartner(sql, login, password).catch(error => {
     throw /exists already/.test(error.message) ? invalidField('login', `"${login}" is taken`) : error
   })
-  await letOwnerIn(sql, login)
+  await createOwner(sql, login)
   return made
 }
 

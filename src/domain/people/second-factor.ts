@@ -5,7 +5,7 @@ import type { Pool, Transaction } from '../../db/sql.ts'
 import { countAttempt } from '../partners/login-limits.ts'
 import type { Viewer } from './person.ts'
 import { completeSession } from './sessions.ts'
-import { checkOwnPassword, type SignedIn, succeed } from './sign-in.ts'
+import { checkOwnPassword, type SignedIn, uncountFailure } from './sign-in.ts'
 import * as store from './store.ts'
 import { drawTotpSecret, stepOfCode, totpAddress } from './totp.ts'
 
@@ -95,7 +95,7 @@ export class SecondFactors {
       await this.#use(sql, personId, code, now)
       return allowed(sql)
     })
-    await succeed(this.#pool, counted, personId, address, now)
+    await uncountFailure(this.#pool, counted, personId, address, now)
     return result
   }
 

@@ -34,7 +34,7 @@ export function createSessionReader(sql: Pool, clock: () => Date): SessionReader
 
 /** Which of the sessions still hold, as a part of a statement that asks for something else too. */
 export const liveSessions = (sql: Sql, hashes: string[], now: Date): Fragment =>
-  store.selectHolding(sql, hashes, now, IDLE_SECONDS, MOST_SECONDS)
+  store.selectLiveSessions(sql, hashes, now, IDLE_SECONDS, MOST_SECONDS)
 
 async function touch(sql: Sql, { sessionHash, usedAt }: store.FoundSession, address: string, now: Date) {
   if (now.getTime() - usedAt.getTime() >= TOUCH_EVERY_MS) await store.touchSession(sql, sessionHash, address, now)

@@ -3,9 +3,9 @@ import { SearchLimiter } from '../../base/concurrency/search-limiter.ts'
 import { AppError } from '../../base/errors.ts'
 import { networkOf } from '../../base/network/networks.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
-import { type Counted, countAttempt, refuseBlocked, takeBack } from '../partners/login-limits.ts'
+import { type Counted, countAttempt, refuseBlocked, uncountAttempt } from '../partners/login-limits.ts'
 import { partnerWithLogin } from '../partners/partners.ts'
-import { hashOfNothing, isPassword } from '../partners/password.ts'
+import { hashOfUnknown, isPassword } from '../partners/password.ts'
 import * as store from './store.ts'
 
 export type SignIn = { login: string; password: string; address: string; agent: string }
@@ -35,8 +35,8 @@ export async function signIn(pool: Pool, attempt: SignIn, now: Date): Promise<Si
   return withPassword(pool, attempt, now, async (credentials, counted) => {
     if (!credentials) throw badCredentials()
     const session = await openSession(pool, attempt, credentials, now)
-    if (session.needsSecondFactor) await takeBack(pool, counted, async () => {})
-    else await succeed(pool, counted, credentials.personId, attempt.address, now)
+    if (session.needsSecondFactor) await uncountAttempt(pool, counted, async () => {})
+    else await uncountFailure(pool, counted, credentials.personId, attempt.address, now)
     return session
   })
 }
@@ -45,7 +45,7 @@ export async function signIn(pool: Pool, attempt: SignIn, now: Date): Promise<Si
 export const checkOwnPassword = (pool: Pool, attempt: Attempt, now: Date): Promise<store.Credentials> =>
   withPassword(pool, attempt, now, async (credentials, counted) => {
     if (!credentials) throw new AppError('bad_credentials', 'The present password is wrong')
-    await takeBack(pool, counted, async () => {})
+    await uncountAttempt(pool, counted, async () => {})
     return credentials
   })
 
@@ -66,14 +66,14 @@ async function withPassword<T>(
 
 /** An unknown login takes as long as a wrong password: the time does not tell which logins exist. */
 async function checkPassword(sql: Sql, { login, password }: Attempt): Promise<store.Credentials | undefined> {
-  await letOwnerIn(sql, login)
+  await createOwner(sql, login)
   const [found] = await store.selectCredentials(sql, login)
-  const isRight = await isPassword(password, found?.passwordHash ?? hashOfNothing())
+  const isRight = await isPassword(password, found?.passwordHash ?? hashOfUnknown())
   return found?.passwordHash && isRight ? found : undefined
 }
 
 /** Makes the owner of a partner a person: with the partner, or at the first sign-in of a partner from before that. */
-export async function letOwnerIn(sql: Sql, login: string) {
+export async function createOwner(sql: Sql, login: string) {
   const partner = await partnerWithLogin(sql, login)
   if (!partner) return
   const { partnerId } = partner
@@ -98,8 +98,8 @@ async function openSession(sql: Sql, attempt: SignIn, credentials: store.Credent
 }
 
 /** The attempt was no failure, and its network is known from now on. */
-export const succeed = (pool: Pool, counted: Counted, personId: number, address: string, now: Date) =>
-  takeBack(pool, counted, sql => store.upsertNetwork(sql, personId, networkOf(address), now))
+export const uncountFailure = (pool: Pool, counted: Counted, personId: number, address: string, now: Date) =>
+  uncountAttempt(pool, counted, sql => store.upsertNetwork(sql, personId, networkOf(address), now))
 
 /** Sessions are random, so a fast hash is enough; only it is kept. */
 export const hashSession = (session: string): Buffer => createHash('sha256').update(session).digest()

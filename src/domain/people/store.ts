@@ -134,7 +134,13 @@ export function selectSessions(sql: Sql, hashes: string[], now: Date, idleSecond
 }
 
 /** The valid sessions among the given ones, as a part of another statement. */
-export const selectHolding = (sql: Sql, hashes: string[], now: Date, idleSeconds: number, mostSeconds: number) => sql`
+export const selectLiveSessions = (
+  sql: Sql,
+  hashes: string[],
+  now: Date,
+  idleSeconds: number,
+  mostSeconds: number,
+) => sql`
   select encode(s.session_hash, 'hex') from person_sessions s join people p using (person_id)
   where ${holds(sql, hashes, now, idleSeconds, mostSeconds)} and not s.half`
 

@@ -5,7 +5,7 @@ import { countries } from '../../base/phone/countries.ts'
 import { MOST_FOR_PART, readAmount } from './amount.ts'
 
 /** Any country that has no price of its own. */
-export const ELSEWHERE = '*'
+export const OTHER_COUNTRIES = '*'
 
 /** What a price is for that is the same for everybody: a channel other than SMS, or SMS to a country. */
 export type PricePlace = { channelType: ChannelType; country: string | null }
@@ -30,7 +30,7 @@ export function ownPriceAt(prices: readonly DatedPrice[], place: PricePlace, mom
 /** The price at a moment. A country without a price of its own has the price of `*`. */
 export function priceAtPlace(prices: readonly DatedPrice[], place: PricePlace, moment: Date): Money | null {
   const own = ownPriceAt(prices, place, moment)
-  return own ?? (place.country === null ? null : ownPriceAt(prices, { ...place, country: ELSEWHERE }, moment))
+  return own ?? (place.country === null ? null : ownPriceAt(prices, { ...place, country: OTHER_COUNTRIES }, moment))
 }
 
 const COLUMNS = ['channelType', 'country', 'price'] as const
@@ -82,7 +82,7 @@ export function readPlace(channelType: string, country: string, where: string): 
     if (country !== '') throw new UsageError(`${where}: only SMS has prices for countries.`)
     return { channelType: channel, country: null }
   }
-  const isKnown = country === ELSEWHERE || countries.some(({ code }) => code === country && code !== 'RU')
+  const isKnown = country === OTHER_COUNTRIES || countries.some(({ code }) => code === country && code !== 'RU')
   if (!isKnown) {
     throw new UsageError(`${where}: country "${country}" is no code of two letters, or is RU, which has tariffs.`)
   }

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import { invalid } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
-import { type DatedPrice, ELSEWHERE, type NewPrice, ownPriceAt, type PricePlace, pricePlaceKey } from './other-price.ts'
+import {
+  type DatedPrice,
+  type NewPrice,
+  OTHER_COUNTRIES,
+  ownPriceAt,
+  type PricePlace,
+  pricePlaceKey,
+} from './other-price.ts'
 import * as store from './store.ts'
 
 export { openPrices } from './store.ts'
@@ -58,7 +65,7 @@ function notNamed(known: readonly DatedPrice[], wanted: NewPrice[], from: Date):
   for (const { channelType, country } of known) {
     const place = { channelType, country }
     const price = ownPriceAt(known, place, from)
-    const mayEnd = country !== null && country !== ELSEWHERE && price !== null
+    const mayEnd = country !== null && country !== OTHER_COUNTRIES && price !== null
     if (mayEnd && !named.has(pricePlaceKey(place))) held.set(pricePlaceKey(place), { ...place, price })
   }
   return [...held.values()]
@@ -90,7 +97,7 @@ export async function changePrices(
 }
 
 function refuseEnd({ country, price }: NewPrice) {
-  if (price === null && (country === null || country === ELSEWHERE))
+  if (price === null && (country === null || country === OTHER_COUNTRIES))
     throw invalid('Only a country can lose its price: then that of other countries holds')
 }
 

@@ -5,7 +5,7 @@ import type { StatusReport } from './status-report.ts'
 export { lateReceiptsOf } from './late-receipt-store.ts'
 
 /** Stores receipts of messages that were already final. They change neither the message nor its price. */
-export async function keepLateReceipts(
+export async function storeLateReceipts(
   sql: Sql,
   companyId: number,
   reports: StatusReport[],

@@ -27,7 +27,7 @@ export type ProviderReceipt = {
 }
 
 /** The destination of a message, whether it is not final yet, and the earliest possible time of its submission. */
-export type Addressee = { destination: string; isOpen: boolean; since: Date }
+export type SubmittedMessage = { destination: string; isOpen: boolean; since: Date }
 
 /**
  * Chooses the submission of a receipt among the submissions with its id. The submission must have the destination of the
@@ -38,7 +38,7 @@ export type Addressee = { destination: string; isOpen: boolean; since: Date }
 export function submissionTo<S extends { uuid: string; part: number }>(
   { subscriber, receivedAt, isOld }: Pick<ProviderReceipt, 'subscriber' | 'receivedAt' | 'isOld'>,
   submissions: S[],
-  messages: ReadonlyMap<string, Addressee>,
+  messages: ReadonlyMap<string, SubmittedMessage>,
 ): S | undefined {
   const fitting = submissions.filter(({ uuid }) => {
     const message = messages.get(uuid)

@@ -1,11 +1,11 @@
 import { comparableNumber } from '../../base/phone/same-number.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
-import { type Addressee, type ProviderReceipt, submissionTo } from './receipt.ts'
+import { type ProviderReceipt, type SubmittedMessage, submissionTo } from './receipt.ts'
 import { cleanReceipts, type StatusReport } from './status-report.ts'
 import * as store from './store.ts'
 
-export { dropKeptReceipts, takeKeptReceipts, wakeUnreadReceipts } from './store.ts'
+export { claimReceiptInbox, deleteFromReceiptInbox, makeUnreadReceiptsDue } from './store.ts'
 
 export type MatchedReceipt = { companyId: number; statusReport: StatusReport }
 
@@ -14,8 +14,8 @@ export type MatchedReceipt = { companyId: number; statusReport: StatusReport }
  * one part failed. A receipt for one of several parts is stored. Receipts that match no submission are returned as
  * `unmatched`: their submission may not be committed yet.
  */
-export async function matchReceipts(sql: Sql, gatewayId: number, told: ProviderReceipt[]) {
-  const receipts = cleanReceipts(told)
+export async function matchReceipts(sql: Sql, gatewayId: number, given: ProviderReceipt[]) {
+  const receipts = cleanReceipts(given)
   const byNumber = await submissionsByNumber(sql, gatewayId, receipts.filter(hasNumber))
   const named = receipts.filter(receipt => !hasNumber(receipt))
   const byId = await submissionsOf(sql, gatewayId, new Set(named.map(({ providerId }) => providerId)))
@@ -69,8 +69,8 @@ const MOST_ANSWER_MS = 310_000
 const MOST_CLOCK_ERROR_MS = 10_000
 
 /** A message is submitted after its acceptance, and at most `MOST_ANSWER_MS` before its time of sending. */
-async function addresseesOf(sql: Sql, submissions: store.Submission[]): Promise<Map<string, Addressee>> {
-  const rows = await store.selectAddressees(sql, submissions)
+async function addresseesOf(sql: Sql, submissions: store.Submission[]): Promise<Map<string, SubmittedMessage>> {
+  const rows = await store.selectSubmittedMessages(sql, submissions)
   return new Map(
     rows.map(({ uuid, destination, isOpen, sentAt }) => {
       const accepted = timeOfUuid7(uuid).getTime() - MOST_CLOCK_ERROR_MS
@@ -120,18 +120,18 @@ async function endOfParts(sql: Sql, gatewayId: number, parts: (ProviderReceipt &
   const ends = await store.selectEnds(sql, parts)
   return ends.flatMap(end => {
     // No part: an earlier receipt made the message final, and this receipt is about another part.
-    const told = parts.find(part => part.uuid === end.uuid && part.status === end.status)
-    return told ? matchOf(gatewayId, end, told) : []
+    const source = parts.find(part => part.uuid === end.uuid && part.status === end.status)
+    return source ? matchOf(gatewayId, end, source) : []
   })
 }
 
 /** The parts that an operator accepted in earlier attempts: the operator's ids by message and part. */
-export async function takenParts(
+export async function acceptedParts(
   sql: Sql,
   of: { companyId: number; gatewayId: number; uuids: string[] },
 ): Promise<Map<string, Record<number, string>>> {
   const taken = new Map<string, Record<number, string>>()
-  for (const { uuid, part, providerId } of await store.selectTaken(sql, of)) {
+  for (const { uuid, part, providerId } of await store.selectAcceptedParts(sql, of)) {
     taken.set(uuid, { ...taken.get(uuid), [part]: providerId })
   }
   return taken
@@ -161,7 +161,7 @@ export async function unreadReceipts(sql: Sql, gatewayId: number, before: Date, 
 }
 
 /** Stores receipts that match no submission yet in the receipt inbox. */
-export const keepReceipts = (sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) =>
+export const addToReceiptInbox = (sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) =>
   store.insertInbox(sql, gatewayId, cleanReceipts(receipts))
 
 const OLD_AT_ONCE = 1000
@@ -174,7 +174,7 @@ export async function forgetOldReceipts(sql: Sql): Promise<void> {
 }
 
 /** Submissions are partitioned by day. Creates the next days and drops days that are older than every lifetime. */
-export async function turnSubmissionDays(sql: Sql): Promise<void> {
+export async function rotateSubmissionDays(sql: Sql): Promise<void> {
   await store.ensureDays(sql)
   await store.dropOldDays(sql)
 }

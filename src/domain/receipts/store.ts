@@ -13,7 +13,7 @@ export function selectSubmissions(sql: Sql, gatewayId: number, providerIds: stri
     order by day, message_uuid`
 }
 
-export function selectTaken(
+export function selectAcceptedParts(
   sql: Sql,
   { companyId, gatewayId, uuids }: { companyId: number; gatewayId: number; uuids: string[] },
 ) {
@@ -40,7 +40,7 @@ export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'u
 }
 
 /** The destinations of messages, and whether each is not final. */
-export function selectAddressees(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
+export function selectSubmittedMessages(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
   const range = uuidRange(messages.map(({ uuid }) => uuid))
   return sql<{ uuid: string; destination: string; isOpen: boolean; sentAt: Date | null }[]>`
     select m.message_uuid as uuid, m.destination, m.status in ('CREATED', 'SENT') as is_open, m.sent_at from (select distinct * from unnest(
@@ -54,7 +54,7 @@ export function selectAddressees(sql: Sql, messages: Pick<Submission, 'companyId
 /** Locks the rows in one order, so that two engines with receipts for the same parts do not deadlock. */
 export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderReceipt & Submission)[]) {
   return sql`
-    with told as materialized (
+    with reported as materialized (
       select s.provider_id, s.day, s.message_uuid, s.part, q.status
       from unnest(
         ${parts.map(({ providerId }) => providerId)}::text[], ${parts.map(({ uuid }) => uuid)}::uuid[],
@@ -65,9 +65,9 @@ export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderRec
       where s.status = 'SENT'
       order by s.day, s.provider_id, s.message_uuid, s.part
       for update of s)
-    update submissions s set status = told.status from told
-    where s.gateway_id = ${gatewayId} and s.provider_id = told.provider_id and s.day = told.day and s.message_uuid = told.message_uuid
-      and s.part = told.part`
+    update submissions s set status = reported.status from reported
+    where s.gateway_id = ${gatewayId} and s.provider_id = reported.provider_id and s.day = reported.day and s.message_uuid = reported.message_uuid
+      and s.part = reported.part`
 }
 
 /** Messages with all parts delivered, or with a failed part. A message that was sent twice has its parts twice. */
@@ -106,7 +106,7 @@ export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderRecei
  * longer a receipt is in the inbox, the later it is due again. The statement skips rows that another engine has locked, so
  * engines do not deadlock.
  */
-export function takeKeptReceipts(sql: Sql, limit: number) {
+export function claimReceiptInbox(sql: Sql, limit: number) {
   return sql<(ProviderReceipt & { receiptId: number; gatewayId: number })[]>`
     with due as materialized (
       select receipt_id from receipt_inbox where claimed_until < clock_timestamp()
@@ -128,14 +128,14 @@ export const selectUnread = (sql: Sql, gatewayId: number, before: Date, limit: n
   order by receipt_id desc limit ${limit}`
 
 /** Makes receipts with ambiguous ids due at once, because the format of the ids is known now. */
-export const wakeUnreadReceipts = (sql: Sql, gatewayId: number) => sql`
+export const makeUnreadReceiptsDue = (sql: Sql, gatewayId: number) => sql`
   update receipt_inbox set claimed_until = '-infinity'
   where receipt_id in (
     select receipt_id from receipt_inbox where gateway_id = ${gatewayId} and is_unread
     order by receipt_id for update skip locked)`
 
 /** Locks the rows in the order of their ids, so that two engines that delete the same rows do not deadlock. */
-export const dropKeptReceipts = (sql: Sql, receiptIds: number[]) => sql`
+export const deleteFromReceiptInbox = (sql: Sql, receiptIds: number[]) => sql`
   with done as materialized (
     select receipt_id from receipt_inbox where receipt_id = any(${receiptIds}::bigint[])
     order by receipt_id for update)

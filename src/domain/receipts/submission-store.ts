@@ -1,20 +1,20 @@
 import type { Sql } from '../../db/sql.ts'
 
 /** A submitted part of a message. */
-export type SeenPart = { gatewayId: number; part: number; parts: number; providerId: string; status: string }
+export type PartOfMessage = { gatewayId: number; part: number; parts: number; providerId: string; status: string }
 
 /** The settings are valid for one transaction. */
 export const limitTime = (sql: Sql, timeoutMs: number) =>
   sql`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
 /** `parts > 1` is the condition of the index. */
-export const selectParts = (sql: Sql, companyId: number, uuid: string) => sql<SeenPart[]>`
+export const selectParts = (sql: Sql, companyId: number, uuid: string) => sql<PartOfMessage[]>`
   select distinct on (part, provider_id) gateway_id as gateway_id, part, parts, provider_id, status
   from submissions where company_id = ${companyId} and message_uuid = ${uuid} and parts > 1
   order by part, provider_id limit 100`
 
 /** The submission is stored when its response is recorded, which may be after midnight. */
-export const selectOnlyPart = (sql: Sql, companyId: number, uuid: string, sentAt: Date) => sql<SeenPart[]>`
+export const selectOnlyPart = (sql: Sql, companyId: number, uuid: string, sentAt: Date) => sql<PartOfMessage[]>`
   select gateway_id, part, parts, provider_id, status
   from submissions
   where day between ${dayOf(sentAt)}::date and ${dayOf(new Date(sentAt.getTime() + NOTED_WITHIN_MS))}::date

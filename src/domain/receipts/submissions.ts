@@ -15,7 +15,7 @@ export async function submittedParts(
   companyId: number,
   { uuid, sentAt, parts }: { uuid: string; sentAt: Date; parts: number },
   now: Date,
-): Promise<store.SeenPart[] | 'gone' | 'unread'> {
+): Promise<store.PartOfMessage[] | 'gone' | 'unread'> {
   const oldest = new Date(now.getTime() - KEPT_DAYS * 24 * 3600_000)
   if (sentAt < oldest) return 'gone'
   try {
@@ -30,7 +30,7 @@ export async function submittedParts(
 }
 
 /** Stores the operator's ids of submitted parts, so that receipts find their messages. */
-export async function keepOperatorIds(sql: Sql, companyId: number, reports: StatusReport[], now: Date): Promise<void> {
+export async function storeOperatorIds(sql: Sql, companyId: number, reports: StatusReport[], now: Date): Promise<void> {
   const rows = reports.flatMap(partsOf)
   if (rows.length > 0) await store.insertSubmissions(sql, companyId, rows, now)
 }

@@ -8,7 +8,7 @@ import { verifyLedger } from '../audit/verify.ts'
 import { addRecipients, createClientDispatch } from '../dispatches/client-dispatches.ts'
 import { endDueLanes } from '../dispatches/ending.ts'
 import { startCreatedDispatch } from '../dispatches/lifecycle.ts'
-import { passSteps, tellUnread } from '../expiry/expiry.ts'
+import { endOverdueSteps, enqueueUnread } from '../expiry/expiry.ts'
 import type { CascadePlan, MessageRequest } from '../messages/single.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
@@ -94,10 +94,10 @@ describe('reading', () => {
     const [uuid] = await accept(request({ channelType: 'VIBER' }))
     await record([delivered(uuid!)])
     const tellers = Array.from({ length: 5 }, () =>
-      tellUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER }),
+      enqueueUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER }),
     )
     await Promise.all(tellers)
-    await tellUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER })
+    await enqueueUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER })
     expect(await statusesTold()).toEqual(['sent', 'delivered', 'unread'])
     expect(await db.sql`select from message_timers where message_uuid = ${uuid!}`).toEqual([])
   })
@@ -108,7 +108,7 @@ describe('reading', () => {
     let telling: Promise<void> | undefined
     await db.sql.begin(async sql => {
       await recordWithin(sql, db.sql, world.companyId, [{ uuid: uuid!, read: { at: NOW } }], { billingZone, now: NOW })
-      telling = tellUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER })
+      telling = enqueueUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER })
       await eventually(async () => {
         expect((await db.sql`select from pg_locks where not granted`).length).toBeGreaterThan(0)
       })
@@ -188,7 +188,7 @@ describe('a cascade past its completion writes nothing further', () => {
   const stepsOf = () => db.sql`
     select cascade_step, status from messages where company_id = ${world.companyId} order by cascade_step`
   const pass = (uuid: string, now: Date) =>
-    passSteps(db.sql, world.companyId, [uuid], { ...cascades, pool: db.sql, billingZone, now })
+    endOverdueSteps(db.sql, world.companyId, [uuid], { ...cascades, pool: db.sql, billingZone, now })
   const failed = (uuid: string): StatusReport => ({ uuid, refused: { at: NOW, errorCode: 456 } })
 
   test.each([

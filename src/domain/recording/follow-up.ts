@@ -6,7 +6,7 @@ import { LIFETIME_MS } from '../messages/message.ts'
 import { type StatusChange, skippedSent } from '../messages/messages.ts'
 import { updateReads } from '../messages/reads.ts'
 import type { StatusReport } from '../receipts/status-report.ts'
-import { type Telling, tell } from '../singles/telling.ts'
+import { type EventOfMessage, enqueueEvents } from '../singles/message-callbacks.ts'
 import { setTimers, type Timer } from '../timers/timers.ts'
 import { type CountedMessage, countMessages } from '../verifications/verifications.ts'
 import type { RecordingContext } from './context.ts'
@@ -32,8 +32,8 @@ export async function followUp(
 ): Promise<void> {
   if (changes.length === 0) return
   const followed = await withMessages(sql, companyId, changes)
-  const callbacks = followed.flatMap(each => tellingsOf(each, context))
-  await tell(sql, companyId, callbacks, context.now)
+  const callbacks = followed.flatMap(each => eventsOf(each, context))
+  await enqueueEvents(sql, companyId, callbacks, context.now)
   await setTimers(sql, companyId, followed.flatMap(timersOf))
   await countMessages(sql, companyId, followed.flatMap(deliveredCode))
   await endDelivered(sql, companyId, followed, context.now)
@@ -49,7 +49,7 @@ async function withMessages(sql: Transaction, companyId: number, changes: Status
 }
 
 /** The price is known when the message is final. */
-function tellingsOf({ change, message: of }: Followed, { currency }: Context): Telling[] {
+function eventsOf({ change, message: of }: Followed, { currency }: Context): EventOfMessage[] {
   const sent = { kind: 'status' as const, status: 'sent' as const, at: of.sentAt ?? change.at }
   if (change.to === 'SENT') return [{ of, what: sent }]
   const status = change.to === 'DELIVERED' ? 'delivered' : of.sentAt ? 'undelivered' : 'unsent'
@@ -118,9 +118,9 @@ export async function recordReads(
   const recorded = await updateReads(sql, companyId, READABLE, reads)
   if (recorded.length === 0) return
   const messages = await reportedMessages(sql, companyId, recorded)
-  const callbacks = recorded.flatMap(({ uuid, readAt }): Telling[] => {
+  const callbacks = recorded.flatMap(({ uuid, readAt }): EventOfMessage[] => {
     const of = messages.get(uuid)
     return of?.api === 'messaging' ? [{ of, what: { kind: 'status', status: 'read', at: readAt } }] : []
   })
-  await tell(sql, companyId, callbacks, now)
+  await enqueueEvents(sql, companyId, callbacks, now)
 }

@@ -15,7 +15,7 @@ import { listDispatches } from '../dispatches/reading.ts'
 import { addMessages } from '../dispatches/writing.ts'
 import { type Lease, runsOf } from '../lanes/lane.ts'
 import { takeChunk, takeOver } from '../lanes/lanes.ts'
-import { closeLease, returnStrandedLeases } from '../leases/leases.ts'
+import { closeLease, returnExpiredLeases } from '../leases/leases.ts'
 import { chargeDueFees } from '../ledger/fees.ts'
 import { correctBalance, setBilling, topUp } from '../ledger/ledger.ts'
 import { listStatements, statementOf } from '../ledger/statements.ts'
@@ -435,7 +435,7 @@ async function takeOne(life: Life, place: number) {
 
 /** No worker takes over leases of stopped dispatches, so their leases are returned. */
 async function strand(life: Life) {
-  await returnStrandedLeases(db.sql, { billingZone, now: life.now })
+  await returnExpiredLeases(db.sql, { billingZone, now: life.now })
   for (const { leaseId, laneId } of life.crashed) {
     const [message] = [...life.model.messages.values()].filter(candidate => candidate.laneId === laneId)
     const open = life.model.dispatches.get(message!.dispatchId)!.status === 'STARTED'

@@ -10,7 +10,7 @@ import { verifyLedger } from '../audit/verify.ts'
 import { updateCompany } from '../companies/companies.ts'
 import { runsOf } from '../lanes/lane.ts'
 import { takeChunk } from '../lanes/lanes.ts'
-import { closeLease, returnStrandedLeases } from '../leases/leases.ts'
+import { closeLease, returnExpiredLeases } from '../leases/leases.ts'
 import { lockAccount, setBilling, topUp } from '../ledger/ledger.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
@@ -209,7 +209,7 @@ test('news of a message that was given back by a stopped dispatch neither releas
   await stop(db.sql, world, dispatchId, JULY)
   expect((await accountOf(world)).reserved).toBe(money('22.5')) // in somebody's hands
   await db.sql`update leases set claimed_until = '2000-01-01' where company_id = ${world.companyId}`
-  await returnStrandedLeases(db.sql, { billingZone, now: JULY })
+  await returnExpiredLeases(db.sql, { billingZone, now: JULY })
   expect((await accountOf(world)).reserved).toBe(0n)
 
   const uuids = await uuidsOf(world, dispatchId)

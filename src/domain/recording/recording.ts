@@ -5,19 +5,19 @@ import { reduceCreatedPrice } from '../dispatches/created-price.ts'
 import { completeFinished } from '../dispatches/lifecycle.ts'
 import { monthOf } from '../ledger/account.ts'
 import { changeReserved, charge, lockAccount } from '../ledger/ledger.ts'
-import { letGoOfCharged } from '../ledger/package-holds.ts'
+import { releaseChargedPackages } from '../ledger/package-holds.ts'
 import { countChanges, type StatusChange } from '../messages/messages.ts'
-import { keepLateReceipts } from '../receipts/late-receipts.ts'
+import { storeLateReceipts } from '../receipts/late-receipts.ts'
 import { cleanStatusReport, type StatusReport } from '../receipts/status-report.ts'
-import { keepOperatorIds } from '../receipts/submissions.ts'
-import { countMoved } from '../statistics/statistics.ts'
+import { storeOperatorIds } from '../receipts/submissions.ts'
+import { countStatusChanges } from '../statistics/statistics.ts'
 import type { TrafficKind } from '../statistics/traffic.ts'
 import { chargeOf } from './charges.ts'
 import type { RecordingContext } from './context.ts'
 import { followUp, recordReads } from './follow-up.ts'
 import { changeOfHolds } from './holds.ts'
 import { partnerCallbacks } from './partner-callbacks.ts'
-import { isMessage, isPackage, settleDelivered } from './settlement.ts'
+import { isMessageCost, isPackageCost, settleDelivered } from './settlement.ts'
 import { changeStatuses, joinReports } from './status-changes.ts'
 import * as store from './store.ts'
 
@@ -48,13 +48,13 @@ export async function recordWithin(
   const account = await lockAccount(sql, companyId, month)
   const joined = joinReports(reports)
   const changes = await changeStatuses(sql, companyId, joined)
-  await keepLateReceipts(sql, companyId, joined, changes, context.now)
+  await storeLateReceipts(sql, companyId, joined, changes, context.now)
   const [dispatches, costs] = await Promise.all([
     dispatchesOf(sql, companyId, changes),
     settleDelivered(sql, companyId, month, changes),
   ])
   const held = await changeOfHolds(sql, companyId, changes, dispatches)
-  const packages = await letGoOfCharged(sql, companyId, costs.filter(isPackage))
+  const packages = await releaseChargedPackages(sql, companyId, costs.filter(isPackageCost))
   const kindOf = kindBy(dispatches)
   await Promise.all([
     countChanges(sql, companyId, changes),
@@ -62,8 +62,8 @@ export async function recordWithin(
     charge(sql, companyId, account, chargeOf(costs, account.currency, month, kindOf), context),
     reduceCreated(sql, companyId, changes),
     enqueueCallbacks(sql, companyId, partnerCallbacks(changes, dispatches), context.now),
-    keepOperatorIds(sql, companyId, reports, context.now),
-    countMoved(sql, companyId, changes, costs.filter(isMessage), kindOf),
+    storeOperatorIds(sql, companyId, reports, context.now),
+    countStatusChanges(sql, companyId, changes, costs.filter(isMessageCost), kindOf),
   ])
   await completeDispatches(sql, companyId, changes)
   const isOfMessagingApi = ({ dispatchId }: StatusChange) =>

@@ -2,10 +2,10 @@ import type { Money } from '../../base/money.ts'
 import { uuidRange } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { CascadeCondition } from '../messages/single.ts'
-import type { Told } from '../singles/telling.ts'
+import type { CallbackFields } from '../singles/message-callbacks.ts'
 
 /** A message with the fields that callbacks, timers and cascades need. */
-export type ReportedMessage = Told & {
+export type ReportedMessage = CallbackFields & {
   /** The API of the client. */
   api: 'partner' | 'messaging'
   status: string

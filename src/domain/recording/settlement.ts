@@ -17,9 +17,10 @@ export type Cost = {
   from?: number
 }
 
-export const isMessage = (cost: Cost): cost is Cost & { change: StatusChange } => cost.change !== undefined
+export const isMessageCost = (cost: Cost): cost is Cost & { change: StatusChange } => cost.change !== undefined
 
-export const isPackage = (cost: Cost): cost is Cost & Pick<Package, 'tariffId' | 'from'> => cost.kind === 'MAU_PACKAGE'
+export const isPackageCost = (cost: Cost): cost is Cost & Pick<Package, 'tariffId' | 'from'> =>
+  cost.kind === 'MAU_PACKAGE'
 
 /**
  * The final costs of delivered messages. A fixed price equals the reserved one. A scaled price depends on the number of

@@ -136,8 +136,8 @@ describe('shortening texts', () => {
 })
 
 describe('following', () => {
-  const follow = (code: string, tell?: Parameters<typeof followLink>[2]['tell']) =>
-    followLink(db.sql, code, { base, now, ...(tell ? { tell } : {}) })
+  const follow = (code: string, enqueue?: Parameters<typeof followLink>[2]['enqueue']) =>
+    followLink(db.sql, code, { base, now, ...(enqueue ? { enqueue } : {}) })
 
   test('tells where the link leads and whose it is, and counts', async () => {
     const [link] = await save([aLink()])

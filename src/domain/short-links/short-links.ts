@@ -75,7 +75,7 @@ async function saveBatch(sql: Sql, companyId: number, links: ShortLink[], now: D
 export type Click = store.FoundLink & { code: string; shortUrl: string; clickedAt: Date }
 
 /**
- * Records a click and returns the target of the link. The click is written in one transaction with the work of `tell`,
+ * Records a click and returns the target of the link. The click is written in one transaction with the work of `enqueue`,
  * for instance a callback. Undefined for an unknown link.
  */
 export function followLink(
@@ -84,8 +84,8 @@ export function followLink(
   {
     base,
     now,
-    tell = async () => {},
-  }: { base: string; now: Date; tell?: (sql: Transaction, click: Click) => Promise<void> },
+    enqueue = async () => {},
+  }: { base: string; now: Date; enqueue?: (sql: Transaction, click: Click) => Promise<void> },
 ): Promise<Click | undefined> {
   return pool.begin(async sql => {
     const [link] = await store.lockLink(sql, code)
@@ -95,7 +95,7 @@ export function followLink(
     await store.countClickOfDispatch(sql, link, shard)
     await store.insertClick(sql, link.companyId, code, now)
     await store.countClick(sql, link.companyId, now, shard)
-    await tell(sql, click)
+    await enqueue(sql, click)
     return click
   })
 }

@@ -43,11 +43,11 @@ export function countClicks(sql: Sql, companyId: number, codes: string[]) {
     where company_id = ${companyId} and code = any(${codes}::text[]) group by code`
 }
 
-export type SeenLink = { code: string; url: string; clicks: number; clickedAt: Date[] }
+export type ClickedLink = { code: string; url: string; clicks: number; clickedAt: Date[] }
 
 /** The links of a message among these codes, each with its first clicks. */
 export function selectClicked(sql: Sql, companyId: number, messageUuid: string, codes: string[], most: number) {
-  return sql<SeenLink[]>`
+  return sql<ClickedLink[]>`
     select l.code, l.url, (
         select count(*) from link_clicks c where c.company_id = l.company_id and c.code = l.code) as clicks,
       array(

@@ -12,7 +12,7 @@ import { brandIdOf, type KnownNumber, type Route, routeOfName } from '../routing
 import type { Sender } from '../senders/sender.ts'
 import { randomCode, shortenLinks } from '../short-links/short-link.ts'
 import type { Effort } from '../templates/effort.ts'
-import { type ApprovedTemplate, type Match, matchTexts, saidByTemplate } from '../templates/matching.ts'
+import { type ApprovedTemplate, asMessengerTemplate, type Match, matchTexts } from '../templates/matching.ts'
 import { fillNamed, withMessengerTemplate } from '../templates/named.ts'
 import { fillPlaces } from '../templates/pattern.ts'
 import { scheduleOf } from './schedule.ts'
@@ -182,7 +182,7 @@ function contentOf(request: MessageRequest, match: Match | undefined, shorten: S
   const content = contentWith(request.content, shorten)
   if (!match || content?.contentType !== 'text') return content
   // Only links in the values are shortened. A link that belongs to the template stays.
-  return saidByTemplate(content, { ...match, values: match.values.map(shorten) }) ?? content
+  return asMessengerTemplate(content, { ...match, values: match.values.map(shorten) }) ?? content
 }
 
 const contentWith = (content: NewSingle['content'], shorten: Shorten): NewSingle['content'] =>

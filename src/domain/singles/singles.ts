@@ -5,7 +5,7 @@ import { uuid7Batch } from '../../base/uuid7.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { blacklistedAmong } from '../blacklist/blacklist.ts'
 import { insertCascades } from '../cascades/cascade-rows.ts'
-import { type IsCarriedName, namesOfGateways } from '../gateways/names.ts'
+import { type IsNameOfGateway, namesOfGateways } from '../gateways/names.ts'
 import { hasTooManyLanes } from '../lanes/lanes.ts'
 import { extendLanes, type LaneKey } from '../lanes/single-lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
@@ -24,8 +24,8 @@ import {
   type Counting,
   countCode,
   endCounting,
-  keepCodes,
   readLimits,
+  storeCodes,
 } from '../verifications/verifications.ts'
 import * as store from './store.ts'
 
@@ -75,7 +75,7 @@ export async function acceptWithin(
     lockAccount(sql, companyId, monthOf(now, billingZone)),
     blacklistedAmong(sql, companyId, numbers),
     carriedNames(sql, singles),
-    store.beginToWrite(sql, companyId),
+    store.beginWrite(sql, companyId),
     readLimits(sql, companyId, [...rulesOf.values()].flat()),
   ])
   if (!read) throw new Error('The database returned no time')
@@ -149,7 +149,7 @@ async function storeAccepted(
   uuids: string[],
   sum: Money,
   limits: CountedLimits,
-  { now, isCarried, isLaneBound }: { now: Date; isCarried: IsCarriedName; isLaneBound: boolean },
+  { now, isCarried, isLaneBound }: { now: Date; isCarried: IsNameOfGateway; isLaneBound: boolean },
 ): Promise<void> {
   if (singles.length === 0) return
   const verificationOf = (i: number) => {
@@ -171,7 +171,7 @@ async function storeAccepted(
     store.notifyLanes(sql),
     changeReserved(sql, companyId, sum),
     cascades.length > 0 ? insertCascades(sql, companyId, cascades) : undefined,
-    keepCodes(
+    storeCodes(
       sql,
       companyId,
       singles.flatMap((single, i) => sentCodeOf(single, uuids[i]!)),
@@ -214,13 +214,13 @@ async function refuseTooManyLanes(sql: Transaction, companyId: number, rooms: { 
 const LANES_RETRY_SECONDS = 60
 
 /** Stores messages that cannot be sent as FAILED, so that the client sees their results. */
-export async function keepFailed(
+export async function storeFailed(
   sql: Transaction,
   companyId: number,
   singles: { single: NewSingle; errorCode: number }[],
   now: Date,
 ): Promise<string[]> {
-  const [clock] = await store.beginToWrite(sql, companyId)
+  const [clock] = await store.beginWrite(sql, companyId)
   const uuids = uuid7Batch(clock!.now, singles.length)
   const rows = singles.map(({ single, errorCode }, i) => ({
     ...single,
@@ -237,7 +237,7 @@ export async function keepFailed(
 }
 
 /** Puts messages that are due at the ends of their lanes. */
-export async function placeDue(
+export async function appendToLanes(
   pool: Pool,
   companyId: number,
   uuids: string[],
@@ -259,10 +259,10 @@ export async function placeDue(
 
 type Named = Pick<NewSingle, 'channelType' | 'senderId' | 'senderName' | 'brandId' | 'priority'>
 
-const noneCarried: IsCarriedName = () => false
+const noneCarried: IsNameOfGateway = () => false
 
 /** Reads only sender names without registration, because a registered name has an id. */
-async function carriedNames(sql: Transaction, singles: Named[]): Promise<IsCarriedName> {
+async function carriedNames(sql: Transaction, singles: Named[]): Promise<IsNameOfGateway> {
   const channels = new Set(singles.flatMap(({ senderId, channelType }) => (senderId === null ? channelType : [])))
   return channels.size === 0 ? noneCarried : namesOfGateways(sql, [...channels])
 }
@@ -271,7 +271,7 @@ async function carriedNames(sql: Transaction, singles: Named[]): Promise<IsCarri
  * Sender names without registration share a lane in each channel, because a client may use another name in every message.
  * Names that a gateway carries have their own lanes, because no other gateway accepts their messages.
  */
-const keyOf = ({ channelType, senderId, senderName, brandId, priority }: Named, isCarried: IsCarriedName) => ({
+const keyOf = ({ channelType, senderId, senderName, brandId, priority }: Named, isCarried: IsNameOfGateway) => ({
   channelType,
   senderId,
   laneName: senderId === null && isCarried(channelType, senderName) ? senderName : null,
@@ -287,7 +287,7 @@ async function roomFor(
   sql: Transaction,
   companyId: number,
   singles: (Named & { sendAt: Date | null })[],
-  isCarried: IsCarriedName,
+  isCarried: IsNameOfGateway,
 ) {
   const keys = singles.filter(({ sendAt }) => !sendAt).map(single => keyOf(single, isCarried))
   const byLane = Map.groupBy(keys, laneOf)

@@ -12,7 +12,7 @@ const STATEMENT_MS = 5000
  * Reads the time for the message keys and the version of the templates, and limits the following statements. It is one
  * statement, because each further statement would keep the account locked for longer.
  */
-export const beginToWrite = (sql: Transaction, companyId: number) => sql<{ now: Date; templatesVersion: number }[]>`
+export const beginWrite = (sql: Transaction, companyId: number) => sql<{ now: Date; templatesVersion: number }[]>`
   select clock_timestamp() as now,
     coalesce((select version from template_versions where company_id = ${companyId}), 0) as templates_version,
     set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`

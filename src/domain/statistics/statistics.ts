@@ -49,7 +49,7 @@ export async function countAccepted(sql: Sql, companyId: number, messages: NewTr
 }
 
 /** Counts the status changes of this transaction, and the prices of delivered messages. */
-export async function countMoved(
+export async function countStatusChanges(
   sql: Sql,
   companyId: number,
   changes: StatusChange[],

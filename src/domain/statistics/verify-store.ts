@@ -6,7 +6,7 @@ import type { TrafficCounts, TrafficKind } from './traffic.ts'
 export type Scope = { companyId?: number; from?: Date; to?: Date }
 
 /** The first statement of the transaction, so that no month is detached between the snapshot and its use. */
-export const holdMonths = (sql: Transaction) => sql`lock table messages in access share mode`
+export const preventDetaching = (sql: Transaction) => sql`lock table messages in access share mode`
 
 const ofCompany = (sql: Sql, { companyId }: Scope) =>
   companyId === undefined ? sql`true` : sql`m.company_id = ${companyId}`

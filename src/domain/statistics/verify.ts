@@ -21,7 +21,7 @@ export function verifyTraffic(
   progress: Progress = () => {},
 ): Promise<store.Difference[]> {
   return pool.begin('isolation level repeatable read', async sql => {
-    await store.holdMonths(sql)
+    await store.preventDetaching(sql)
     await countMessages(sql, scope, progress)
     return store.selectDifferences(sql, scope)
   })

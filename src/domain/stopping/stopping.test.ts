@@ -6,7 +6,7 @@ import { addRecipients, createClientDispatch } from '../dispatches/client-dispat
 import type { CascadeStep, ClientDispatch } from '../dispatches/dispatch.ts'
 import { startCreatedDispatch } from '../dispatches/lifecycle.ts'
 import { requireDispatchProgress } from '../dispatches/reading.ts'
-import { passSteps } from '../expiry/expiry.ts'
+import { endOverdueSteps } from '../expiry/expiry.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import type { StatusReport } from '../receipts/status-report.ts'
 import { recordStatusReports } from '../recording/recording.ts'
@@ -165,7 +165,7 @@ describe('a cascade', () => {
 
   /** As an engine does when the time of steps has passed. */
   async function pass(uuids: string[]) {
-    await record(finals(await passSteps(db.sql, world.companyId, uuids, context()), 'FAILED'))
+    await record(finals(await endOverdueSteps(db.sql, world.companyId, uuids, context()), 'FAILED'))
   }
 
   const later = () =>

@@ -11,13 +11,18 @@ export function insertSubscribers(sql: Sql, whose: SubscribersOf, subscribers: S
 }
 
 /** The company and the sender name for which addresses are read. */
-export type Asked = { senderName: string; destination: string }
+export type AddressQuery = { senderName: string; destination: string }
 
 /** The newest first. Chats that blocked the bot come last: they only show whether they still block it. */
-export function selectAddresses(sql: Sql, gatewayId: number, whose: Omit<SubscribersOf, 'senderName'>, asked: Asked[]) {
+export function selectAddresses(
+  sql: Sql,
+  gatewayId: number,
+  whose: Omit<SubscribersOf, 'senderName'>,
+  asked: AddressQuery[],
+) {
   const { companyId, channelType } = whose
   const spelt = asked.flatMap(one => spellingsOf(channelType, one.senderName).map(spelling => ({ ...one, spelling })))
-  return sql<(Subscriber & Asked)[]>`
+  return sql<(Subscriber & AddressQuery)[]>`
     select known.sender_name, known.destination, known.address
     from (
       select q.sender_name, s.destination, s.address, s.created_at as since

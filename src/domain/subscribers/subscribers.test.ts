@@ -5,8 +5,8 @@ import { useDatabase } from '../../testing/database.ts'
 import { aGateway } from '../../testing/engines.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
 import { blacklistedAmong } from '../blacklist/blacklist.ts'
-import { takeInbound } from '../inbound/inbound.ts'
-import { addressesOf, noteChats, numberOfChat, removeAddress, saveSubscribers } from './subscribers.ts'
+import { receiveInbound } from '../inbound/inbound.ts'
+import { addressesOf, numberOfChat, removeAddress, saveChats, saveSubscribers } from './subscribers.ts'
 
 const db = useDatabase()
 let companyId: number
@@ -95,16 +95,16 @@ describe('a company saves its subscribers', () => {
 describe('a bot is told of chats', () => {
   test('a chat with a number is one more address, beside the addresses that the company saved', async () => {
     await save({ destination: anna, address: '501' })
-    await noteChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
+    await saveChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
     expect((await addresses(anna)).get(anna)!.toSorted()).toEqual(['501', '777'])
   })
 
   test('a later report without the number leaves the number; a blocked chat comes last', async () => {
     await save({ destination: anna, address: '501' })
-    await noteChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
-    await noteChats(db.sql, gatewayId, [{ address: '777', gone: true }])
+    await saveChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
+    await saveChats(db.sql, gatewayId, [{ address: '777', gone: true }])
     expect(await addresses(anna)).toEqual(new Map([[anna, ['501', '777']]]))
-    await noteChats(db.sql, gatewayId, [
+    await saveChats(db.sql, gatewayId, [
       { address: '777', gone: false },
       { address: '501', gone: true },
     ])
@@ -112,7 +112,7 @@ describe('a bot is told of chats', () => {
   })
 
   test('the last of several reports about a chat in a batch counts', async () => {
-    await noteChats(db.sql, gatewayId, [
+    await saveChats(db.sql, gatewayId, [
       { address: '777', gone: true },
       { address: '777', destination: anna, gone: true },
       { address: '777', gone: false },
@@ -124,14 +124,14 @@ describe('a bot is told of chats', () => {
 
   test('a chat of another gateway is no address', async () => {
     const other = await aGateway(db.sql, { name: 'other', channelType: 'TELEGRAM' })
-    await noteChats(db.sql, other.gatewayId, [{ address: '777', destination: anna, gone: false }])
+    await saveChats(db.sql, other.gatewayId, [{ address: '777', destination: anna, gone: false }])
     expect(await addresses(anna)).toEqual(new Map())
   })
 })
 
 test('an invalid address is deleted, for its company and name only', async () => {
   await save({ destination: anna, address: '501' }, { destination: anna, address: '502' })
-  await noteChats(db.sql, gatewayId, [{ address: '501', destination: anna, gone: false }])
+  await saveChats(db.sql, gatewayId, [{ address: '501', destination: anna, gone: false }])
   const other = await aCompany(db.sql, await aPartner(db.sql))
   const ofOther = [{ destination: anna, address: '501' }]
   await saveSubscribers(db.sql, other, { channelType: 'TELEGRAM', senderName: 'shop_bot', subscribers: ofOther })
@@ -152,17 +152,17 @@ describe('a message from a chat', () => {
   test('comes from the number that the subscriber showed, not from a number that a company saved', async () => {
     await save({ destination: boris, address: '777' })
     expect(await numberOfChat(db.sql, gatewayId, '777')).toBeUndefined()
-    await noteChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
+    await saveChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
     expect(await numberOfChat(db.sql, gatewayId, '777')).toBe(anna)
   })
 
   test('with a stop word blocks the number that was shown and the number that the company saved', async () => {
     await save({ destination: boris, address: '777' })
-    expect(await takeInbound(db.sql, gatewayId, stop)).toEqual({ kind: 'stopped', companyIds: [companyId] })
+    expect(await receiveInbound(db.sql, gatewayId, stop)).toEqual({ kind: 'stopped', companyIds: [companyId] })
     expect(await blacklistedAmong(db.sql, companyId, [anna, boris])).toEqual(new Set([boris]))
     await aBot()
-    await noteChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
-    expect(await takeInbound(db.sql, gatewayId, stop)).toEqual({ kind: 'stopped', companyIds: [companyId] })
+    await saveChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
+    expect(await receiveInbound(db.sql, gatewayId, stop)).toEqual({ kind: 'stopped', companyIds: [companyId] })
     expect(await blacklistedAmong(db.sql, companyId, [anna, boris])).toEqual(new Set([anna, boris]))
   })
 
@@ -171,7 +171,7 @@ describe('a message from a chat', () => {
     await save({ destination: anna, address: '777' })
     const other = await aCompany(db.sql, await aPartner(db.sql))
     await saveOf(other, 'shop_bot', boris)
-    const { companyIds } = (await takeInbound(db.sql, gatewayId, stop)) as { companyIds: number[] }
+    const { companyIds } = (await receiveInbound(db.sql, gatewayId, stop)) as { companyIds: number[] }
     expect(companyIds.toSorted()).toEqual([companyId, other].toSorted())
     expect(await blacklistedAmong(db.sql, companyId, [anna, boris])).toEqual(new Set([anna]))
     expect(await blacklistedAmong(db.sql, other, [anna, boris])).toEqual(new Set([boris]))
@@ -181,7 +181,7 @@ describe('a message from a chat', () => {
     await aBot()
     const other = await aCompany(db.sql, await aPartner(db.sql))
     await saveOf(other, 'shop_bot', boris)
-    expect(await takeInbound(db.sql, gatewayId, stop)).toEqual({ kind: 'stopped', companyIds: [other] })
+    expect(await receiveInbound(db.sql, gatewayId, stop)).toEqual({ kind: 'stopped', companyIds: [other] })
     expect(await blacklistedAmong(db.sql, companyId, [boris])).toEqual(new Set())
   })
 
@@ -191,7 +191,7 @@ describe('a message from a chat', () => {
   ])('to %s is one to %s', async (to, senderName) => {
     await saveOf(companyId, senderName, anna)
     await saveOf(companyId, to, anna)
-    expect(await takeInbound(db.sql, gatewayId, { ...stop, to })).toEqual({
+    expect(await receiveInbound(db.sql, gatewayId, { ...stop, to })).toEqual({
       kind: 'stopped',
       companyIds: [companyId],
     })
@@ -199,7 +199,7 @@ describe('a message from a chat', () => {
 
     const other = await aCompany(db.sql, await aPartner(db.sql))
     await anApprovedSender(db.sql, other, { channelType: 'TELEGRAM', senderName })
-    expect(await takeInbound(db.sql, gatewayId, { ...stop, to, from: boris })).toMatchObject({ companyIds: [other] })
+    expect(await receiveInbound(db.sql, gatewayId, { ...stop, to, from: boris })).toMatchObject({ companyIds: [other] })
     expect(await blacklistedAmong(db.sql, other, [boris])).toEqual(new Set([boris]))
   })
 
@@ -209,8 +209,10 @@ describe('a message from a chat', () => {
     await anApprovedSender(db.sql, companyId, { channelType: 'SMS', senderName: '@SHOP' })
     await anApprovedSender(db.sql, other, { channelType: 'SMS', senderName: 'SHOP' })
     const written = { ...stop, from: anna }
-    expect(await takeInbound(db.sql, sms.gatewayId, { ...written, to: 'SHOP' })).toMatchObject({ companyIds: [other] })
-    expect(await takeInbound(db.sql, sms.gatewayId, { ...written, to: '@SHOP' })).toMatchObject({
+    expect(await receiveInbound(db.sql, sms.gatewayId, { ...written, to: 'SHOP' })).toMatchObject({
+      companyIds: [other],
+    })
+    expect(await receiveInbound(db.sql, sms.gatewayId, { ...written, to: '@SHOP' })).toMatchObject({
       companyIds: [companyId],
     })
   })
@@ -218,11 +220,11 @@ describe('a message from a chat', () => {
   test('with a stop word puts its number on the blacklist', async () => {
     await anApprovedSender(db.sql, companyId, { channelType: 'TELEGRAM', senderName: 'shop_bot' })
     const message = { from: 'chat:777', to: 'shop_bot', text: ' стоп ', receivedAt: new Date() }
-    expect(await takeInbound(db.sql, gatewayId, message)).toEqual({ kind: 'unknown subscriber' })
-    await noteChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
-    expect(await takeInbound(db.sql, gatewayId, { ...message, text: 'Hello' })).toEqual({ kind: 'ignored' })
+    expect(await receiveInbound(db.sql, gatewayId, message)).toEqual({ kind: 'unknown subscriber' })
+    await saveChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
+    expect(await receiveInbound(db.sql, gatewayId, { ...message, text: 'Hello' })).toEqual({ kind: 'ignored' })
     expect(await blacklistedAmong(db.sql, companyId, [anna])).toEqual(new Set())
-    expect(await takeInbound(db.sql, gatewayId, message)).toEqual({ kind: 'stopped', companyIds: [companyId] })
+    expect(await receiveInbound(db.sql, gatewayId, message)).toEqual({ kind: 'stopped', companyIds: [companyId] })
     expect(await blacklistedAmong(db.sql, companyId, [anna])).toEqual(new Set([anna]))
   })
 })

@@ -71,7 +71,7 @@ export async function removeAddress(sql: Sql, gatewayId: number, gone: Subscribe
 }
 
 /** The last of several reports about a chat counts. A report without a number leaves the known number. */
-export async function noteChats(sql: Sql, gatewayId: number, changes: Chat[]): Promise<void> {
+export async function saveChats(sql: Sql, gatewayId: number, changes: Chat[]): Promise<void> {
   const chats = new Map<string, Chat>()
   for (const change of changes) chats.set(change.address, { ...chats.get(change.address), ...change })
   if (chats.size > 0) await store.upsertChats(sql, gatewayId, [...chats.values()])

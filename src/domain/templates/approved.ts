@@ -123,11 +123,15 @@ function validAt(set: TemplateSet, now: Date): TemplateSet {
 }
 
 /** A template that was matched before, in any status: its text was approved and does not change. */
-export async function templateAgain(sql: Sql, companyId: number, templateId: number): Promise<ApprovedTemplate> {
-  const [template] = await templatesAgain(sql, companyId, [templateId])
+export async function matchedTemplate(sql: Sql, companyId: number, templateId: number): Promise<ApprovedTemplate> {
+  const [template] = await matchedTemplates(sql, companyId, [templateId])
   return template!
 }
 
 /** Templates that were matched before, in any status. Ids that the company does not have are left out. */
-export const templatesAgain = async (sql: Sql, companyId: number, templateIds: number[]): Promise<ApprovedTemplate[]> =>
+export const matchedTemplates = async (
+  sql: Sql,
+  companyId: number,
+  templateIds: number[],
+): Promise<ApprovedTemplate[]> =>
   (await store.selectTemplatesByIds(sql, companyId, templateIds)).map(template => compiled(factsOf(template)))

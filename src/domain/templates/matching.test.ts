@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Effort, forAllTemplates } from './effort.ts'
-import { type ApprovedTemplate, fitTemplate, type MatchedText, matchTexts, saidByTemplate } from './matching.ts'
+import { type ApprovedTemplate, asMessengerTemplate, fitTemplate, type MatchedText, matchTexts } from './matching.ts'
 import { compilePattern } from './pattern.ts'
 
 describe('the template of a text', () => {
@@ -38,7 +38,7 @@ describe('the template of a text', () => {
   test('is sent as the template of the messenger, filled with the values of the places', () => {
     const given = { channelType: 'WHATSAPP', content: { name: 'order_ready', language: 'en_US' } } as const
     const content = { contentType: 'text', text: 'Order 17 is ready', footer: { text: 'Shop' } } as const
-    const said = (template: ApprovedTemplate) => saidByTemplate(content, fitTemplate(template, content.text)!)
+    const said = (template: ApprovedTemplate) => asMessengerTemplate(content, fitTemplate(template, content.text)!)
     expect(said(approved('Order %d is %w', given))).toEqual({
       ...content,
       template: { templateId: 'order_ready:en_US', parameters: ['17', 'ready'] },

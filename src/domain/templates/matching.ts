@@ -111,7 +111,7 @@ export function fitTemplate(
 /**
  * Replaces a free text by the messenger's own template with the same text, filled. Undefined if the messenger has none.
  */
-export function saidByTemplate(content: TextContent, { template, values }: Match): TextContent | undefined {
+export function asMessengerTemplate(content: TextContent, { template, values }: Match): TextContent | undefined {
   if (!template.content) return undefined
   const { name, language } = template.content
   return { ...content, template: { templateId: `${name}:${language}`, parameters: values } }

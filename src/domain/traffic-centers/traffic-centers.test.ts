@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
-import { centerCalled, defaultCenter, listCenters, moveDefault } from './traffic-centers.ts'
+import { defaultCenter, ensureCenter, listCenters, setDefaultCenter } from './traffic-centers.ts'
 
 const db = useDatabase()
 let partner: TestPartner
@@ -23,7 +23,7 @@ test('calls at the same time get the same center', async () => {
   const companyId = await aCompany(db.sql, partner)
   const asked = await Promise.all(
     Array.from({ length: 8 }, (_, n) =>
-      n % 2 ? defaultCenter(db.sql, companyId) : centerCalled(db.sql, companyId, 'Shop'),
+      n % 2 ? defaultCenter(db.sql, companyId) : ensureCenter(db.sql, companyId, 'Shop'),
     ),
   )
   expect(new Set(asked.map(({ centerId }) => centerId)).size).toBe(2)
@@ -35,20 +35,20 @@ test('calls at the same time get the same center', async () => {
 
 test('the default center is made first, so that no other center takes its name', async () => {
   const companyId = await aCompany(db.sql, partner)
-  expect(await centerCalled(db.sql, companyId, 'Default')).toMatchObject({ name: 'Default', isDefault: true })
+  expect(await ensureCenter(db.sql, companyId, 'Default')).toMatchObject({ name: 'Default', isDefault: true })
   expect(await defaultCenter(db.sql, companyId)).toMatchObject({ name: 'Default', isDefault: true })
 })
 
 test('centers of two companies differ, even with the same name', async () => {
   const [one, other] = [await aCompany(db.sql, partner), await aCompany(db.sql, partner)]
-  const shops = [await centerCalled(db.sql, one, 'Shop'), await centerCalled(db.sql, other, 'Shop')]
+  const shops = [await ensureCenter(db.sql, one, 'Shop'), await ensureCenter(db.sql, other, 'Shop')]
   expect(shops[0]!.centerId).not.toBe(shops[1]!.centerId)
   expect((await listCenters(db.sql, one)).map(({ companyId }) => companyId)).toEqual([one, one])
 })
 
 test.each(['', ' ', ' Shop', 'Shop ', 'x'.repeat(101)])('a center cannot be called "%s"', async name => {
   const companyId = await aCompany(db.sql, partner)
-  await expect(centerCalled(db.sql, companyId, name)).rejects.toMatchObject({
+  await expect(ensureCenter(db.sql, companyId, name)).rejects.toMatchObject({
     kind: 'invalid',
     message: 'center: must be 1 to 100 characters, without spaces around them',
   })
@@ -61,26 +61,26 @@ describe('the default center', () => {
 
   test('can be changed, and set again to the same center', async () => {
     const companyId = await aCompany(db.sql, partner)
-    const shop = await centerCalled(db.sql, companyId, 'Shop')
+    const shop = await ensureCenter(db.sql, companyId, 'Shop')
     for (let times = 0; times < 2; times++)
-      expect(await moveDefault(db.sql, companyId, 'Shop')).toEqual({ ...shop, isDefault: true })
+      expect(await setDefaultCenter(db.sql, companyId, 'Shop')).toEqual({ ...shop, isDefault: true })
     expect(await defaultsOf(companyId)).toEqual(['Shop'])
   })
 
   test('does not change if the new center is unknown or belongs to another company', async () => {
     const [companyId, other] = [await aCompany(db.sql, partner), await aCompany(db.sql, partner)]
-    await centerCalled(db.sql, other, 'Theirs')
+    await ensureCenter(db.sql, other, 'Theirs')
     await defaultCenter(db.sql, companyId)
-    await expect(moveDefault(db.sql, companyId, 'Theirs')).rejects.toMatchObject({ kind: 'not_found' })
-    await expect(moveDefault(db.sql, 987_654, 'Default')).rejects.toMatchObject({ kind: 'not_found' })
+    await expect(setDefaultCenter(db.sql, companyId, 'Theirs')).rejects.toMatchObject({ kind: 'not_found' })
+    await expect(setDefaultCenter(db.sql, 987_654, 'Default')).rejects.toMatchObject({ kind: 'not_found' })
     expect(await defaultsOf(companyId)).toEqual(['Default'])
   })
 
   test('is one center after several choices at the same time', async () => {
     const companyId = await aCompany(db.sql, partner)
     const called = ['A', 'B', 'C', 'D']
-    for (const one of called) await centerCalled(db.sql, companyId, one)
-    await Promise.all([...called, ...called].map(one => moveDefault(db.sql, companyId, one)))
+    for (const one of called) await ensureCenter(db.sql, companyId, one)
+    await Promise.all([...called, ...called].map(one => setDefaultCenter(db.sql, companyId, one)))
     expect(await defaultsOf(companyId)).toEqual([expect.stringMatching(/^[A-D]$/)])
   })
 })

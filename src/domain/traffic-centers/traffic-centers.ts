@@ -15,7 +15,7 @@ export async function defaultCenter(sql: Sql, companyId: number): Promise<Traffi
  * The company's center with that name. A new name makes a new center. The default center is made before all others, so
  * that no other center takes its name.
  */
-export async function centerCalled(sql: Sql, companyId: number, name: string): Promise<TrafficCenter> {
+export async function ensureCenter(sql: Sql, companyId: number, name: string): Promise<TrafficCenter> {
   const refusal = refusalOfCenterName(name)
   if (refusal) throw invalidField('center', refusal)
   await defaultCenter(sql, companyId)
@@ -31,11 +31,15 @@ export async function centerCalled(sql: Sql, companyId: number, name: string): P
  * Makes a center the default. It gets inbound messages that match no rule, and new keys and rules that name no center.
  * Existing keys, rules and messages keep their center.
  */
-export const moveDefault = (pool: Pool, companyId: number, name: string): Promise<TrafficCenter> =>
-  pool.begin(sql => moveDefaultWithin(sql, companyId, name))
+export const setDefaultCenter = (pool: Pool, companyId: number, name: string): Promise<TrafficCenter> =>
+  pool.begin(sql => setDefaultCenterWithin(sql, companyId, name))
 
 /** The same as a part of a larger transaction. A second transaction waits until the first ends. */
-export async function moveDefaultWithin(sql: Transaction, companyId: number, name: string): Promise<TrafficCenter> {
+export async function setDefaultCenterWithin(
+  sql: Transaction,
+  companyId: number,
+  name: string,
+): Promise<TrafficCenter> {
   await lockCenters(sql, companyId)
   await store.clearDefaultCenter(sql, companyId)
   const [center] = await store.setDefaultCenter(sql, companyId, name)

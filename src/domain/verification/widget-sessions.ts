@@ -8,7 +8,7 @@ import type { CodeChecker } from '../verifications/checker.ts'
 import type { CheckStatus } from '../verifications/verification.ts'
 import { findVerification, secondsToNextCode, type VerificationState } from '../verifications/verifications.ts'
 import type { VerifierChannel, VerifierSettings, Widget } from '../verifiers/verifier.ts'
-import { askAgain, failSession, isLate, SEND_WITHIN_SECONDS } from '../widgets/sessions.ts'
+import { failSession, isLate, requestAgain, SEND_WITHIN_SECONDS } from '../widgets/sessions.ts'
 import { refusedBy, type Session, type WidgetRefusal } from '../widgets/widget.ts'
 import { codeLengthOf, type SendContext, sendCode } from './sends.ts'
 
@@ -135,7 +135,11 @@ const errorOf = (code: number, { retryAfterSeconds }: Session) => ({
 })
 
 /** Checks a typed code. Without a sent code the session counts as expired. */
-export async function typeCode({ checker }: SessionContext, session: Session, code: string): Promise<CheckStatus> {
+export async function checkTypedCode(
+  { checker }: SessionContext,
+  session: Session,
+  code: string,
+): Promise<CheckStatus> {
   if (!session.verificationUuid) return 'EXPIRED'
   const { status } = await checker.check(session.companyId, session.verificationUuid, code)
   return status
@@ -153,7 +157,7 @@ export async function askForAnother(
   if ((await verificationOf(sql, session))?.confirmedAt) return refusedBy(NOT_SERVED, 'The number is confirmed already')
   const seconds = await secondsToAnother(sql, settings, session)
   if (seconds > 0) return refusedBy(widgetErrors.tooMany, `The next code may be sent in ${seconds} s`, seconds)
-  await askAgain(sql, session, channelType)
+  await requestAgain(sql, session, channelType)
 }
 
 /** What the site's server is told: WAITING until the right code was typed. */

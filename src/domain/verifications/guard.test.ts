@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { networkOf } from '../../base/network/networks.ts'
 import { defaultLimits } from '../verifiers/verifier.ts'
-import { block, countOne, isToBeJudged, judgePrefix, mayGoAt, type Rule, rulesFor, type SubjectState } from './guard.ts'
+import {
+  block,
+  countOne,
+  isToBeJudged,
+  judgePrefix,
+  type Rule,
+  rulesFor,
+  type SubjectState,
+  sendableAt,
+} from './guard.ts'
 import type { NewCode } from './verification.ts'
 
 const START = new Date('2026-05-01T12:00:00Z')
@@ -29,12 +38,12 @@ describe('the pause of a number', () => {
     [99, 60],
   ])('after %d codes that were not confirmed is %d minutes', (codes, minutes) => {
     const state = counted(ofNumber, codes)
-    expect(mayGoAt(ofNumber, state, START)).toEqual(after(minutes * MINUTE_MS))
+    expect(sendableAt(ofNumber, state, START)).toEqual(after(minutes * MINUTE_MS))
   })
 
   test('of a verifier with a long pause is never shorter than that', () => {
     const rule = { ...ofNumber, pauseMs: 2 * HOUR_MS }
-    expect(mayGoAt(rule, counted(rule, 5), START)).toEqual(after(2 * HOUR_MS))
+    expect(sendableAt(rule, counted(rule, 5), START)).toEqual(after(2 * HOUR_MS))
   })
 })
 
@@ -43,7 +52,7 @@ describe('a subject with too many codes', () => {
     const rule = hourly(3)
     const state = countOne(rule, counted(rule, 2), after(20 * MINUTE_MS))
     expect(state.blockedUntil).toEqual(after(HOUR_MS))
-    expect(mayGoAt(rule, state, after(HOUR_MS))).toEqual(after(HOUR_MS))
+    expect(sendableAt(rule, state, after(HOUR_MS))).toEqual(after(HOUR_MS))
     expect(countOne(rule, state, after(HOUR_MS)).count).toBe(1)
   })
 
@@ -75,7 +84,7 @@ describe('a subject with too many codes', () => {
 
   test('is not let go by a clock that goes back', () => {
     const state = counted(hourly(3), 3)
-    expect(mayGoAt(hourly(3), state, after(-DAY_MS))).toEqual(state.blockedUntil)
+    expect(sendableAt(hourly(3), state, after(-DAY_MS))).toEqual(state.blockedUntil)
   })
 })
 

@@ -58,7 +58,7 @@ export type GuardWatch = { blocked(companyId: number, subjects: SubjectState[]):
 export const isNumber = ({ subject }: Pick<Rule, 'subject'>) => subject.startsWith('number:')
 
 /** When a code may go for this subject; now or earlier when it may go at once. */
-export function mayGoAt(rule: Rule, state: SubjectState | undefined, now: Date): Date {
+export function sendableAt(rule: Rule, state: SubjectState | undefined, now: Date): Date {
   if (!state) return now
   const { lastAt } = state
   if (isBlocked(state, now)) return state.blockedUntil!

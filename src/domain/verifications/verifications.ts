@@ -2,7 +2,7 @@ import type { ChannelType } from '../../base/channel-types.ts'
 import type { Money } from '../../base/money.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import type { VerifierSettings } from '../verifiers/verifier.ts'
-import { noteSent } from '../widgets/sessions.ts'
+import { recordSent } from '../widgets/sessions.ts'
 import {
   type CountedLimits,
   countOne,
@@ -10,10 +10,10 @@ import {
   isNumber,
   isToBeJudged,
   judgePrefix,
-  mayGoAt,
   type Rule,
   ruleOfNumber,
   type SubjectState,
+  sendableAt,
 } from './guard.ts'
 import * as store from './store.ts'
 import type { FallbackSend, SentCode } from './verification.ts'
@@ -56,7 +56,7 @@ export async function beginCounting(sql: Transaction, companyId: number, known: 
 export function countCode(counting: Counting, rules: Rule[], leastConfirmed: number): TooMany | undefined {
   const { states, changed, toJudge, now } = counting
   for (const rule of rules) {
-    const waitMs = mayGoAt(rule, states.get(rule.subject), now).getTime() - now.getTime()
+    const waitMs = sendableAt(rule, states.get(rule.subject), now).getTime() - now.getTime()
     if (waitMs > 0) return { subject: rule.subject, retryAfterSeconds: Math.ceil(waitMs / 1000) }
   }
   for (const rule of rules) {
@@ -68,7 +68,7 @@ export function countCode(counting: Counting, rules: Rule[], leastConfirmed: num
   return undefined
 }
 
-/** `blocked`: the subjects that are blocked from now on. The limits are written with `keepCodes` in the same transaction. */
+/** `blocked`: the subjects that are blocked from now on. The limits are written with `storeCodes` in the same transaction. */
 export async function endCounting(
   sql: Transaction,
   companyId: number,
@@ -110,7 +110,7 @@ async function judgePrefixes(sql: Transaction, companyId: number, { states, toJu
  * Writes the codes of messages that were accepted, in the same transaction, with the limits that they count against, and
  * counts the messages for the statistics.
  */
-export async function keepCodes(
+export async function storeCodes(
   sql: Transaction,
   companyId: number,
   sent: SentCode[],
@@ -126,7 +126,7 @@ export async function keepCodes(
   await Promise.all([
     store.insertSent(sql, companyId, { codes, limits, counters: sumsOf(messages) }),
     ...further.map(row => store.addCode(sql, companyId, row)),
-    noteSent(sql, companyId, rows.flatMap(sessionOf)),
+    recordSent(sql, companyId, rows.flatMap(sessionOf)),
   ])
 }
 
@@ -151,11 +151,11 @@ export async function secondsToNextCode(
   const states: Limits = new Map()
   for (const state of await store.selectSubjects(sql, companyId, [rule.subject])) states.set(state.subject, state)
   await forgiveConfirmed(sql, companyId, states)
-  return Math.max(0, Math.ceil((mayGoAt(rule, states.get(rule.subject), now).getTime() - now.getTime()) / 1000))
+  return Math.max(0, Math.ceil((sendableAt(rule, states.get(rule.subject), now).getTime() - now.getTime()) / 1000))
 }
 
 /** A fallback sends the codes of its verification over another channel. */
-export async function noteFallbacks(sql: Transaction, companyId: number, sends: FallbackSend[]): Promise<void> {
+export async function recordFallbacks(sql: Transaction, companyId: number, sends: FallbackSend[]): Promise<void> {
   if (sends.length > 0) await store.updateChannels(sql, companyId, sends)
 }
 

@@ -4,10 +4,10 @@ import { aDispatch, aWorld, someRecipients, start, type World } from '../../test
 import { setCompanyStatus, setSwitches } from '../companies/companies.ts'
 import type { Schedule } from '../dispatches/dispatch.ts'
 import { requireAnyDispatch } from '../dispatches/reading.ts'
-import { seeEngine } from '../engines/engines.ts'
+import { recordEngine } from '../engines/engines.ts'
 import type { GatewayState } from '../gateways/gateway.ts'
 import { addGateway } from '../gateways/gateways.ts'
-import { writeGatewayStates } from '../gateways/states.ts'
+import { writeGatewayStates } from '../gateways/monitoring/states.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { setSenderRate } from '../senders/senders.ts'
 import { reasonsToWait } from './waiting.ts'
@@ -28,7 +28,7 @@ beforeEach(async () => {
   await db.sql`delete from gateway_states`
   await db.sql`delete from gateways`
   await db.sql`delete from engines`
-  await seeEngine(db.sql, worker)
+  await recordEngine(db.sql, worker)
   gatewayId = (await aGateway('operator')).gatewayId
   await aState({ up: true })
 })

@@ -2,10 +2,10 @@ import type { ChannelType } from '../../base/channel-types.ts'
 import type { WaitingShare } from '../../base/time/sending-end.ts'
 import { nextOpening } from '../../base/time/sending-window.ts'
 import type { Sql } from '../../db/sql.ts'
-import { isEngineAtWork } from '../engines/engines.ts'
+import { isEngineRunning } from '../engines/engines.ts'
 import type { Gateway, GatewayState } from '../gateways/gateway.ts'
 import { listGateways } from '../gateways/gateways.ts'
-import { gatewayStates } from '../gateways/states.ts'
+import { gatewayStates } from '../gateways/monitoring/states.ts'
 import { type WaitingLane, windowOf } from '../lanes/lane.ts'
 import { waitingLanes } from '../lanes/lanes.ts'
 
@@ -45,7 +45,7 @@ export async function waitingByWindow(sql: Sql, companyId: number, dispatchId: n
 
 /** The reasons why these lanes wait. */
 export async function reasonsOfLanes(sql: Sql, lanes: WaitingLane[], now: Date): Promise<WaitReason[]> {
-  const [hasEngine, gateways, states] = await Promise.all([isEngineAtWork(sql), listGateways(sql), gatewayStates(sql)])
+  const [hasEngine, gateways, states] = await Promise.all([isEngineRunning(sql), listGateways(sql), gatewayStates(sql)])
   return [
     ...(hasEngine ? [] : [{ kind: 'engine' } as const]),
     ...companyReason(lanes),

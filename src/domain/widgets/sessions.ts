@@ -64,11 +64,11 @@ export async function onlyWaitingSession(sql: Sql, companyId: number): Promise<S
 }
 
 /** The browser asks for one more code; the site's server is to ask for it too. */
-export const askAgain = (sql: Sql, session: Session, channelType: VerifierChannel) =>
+export const requestAgain = (sql: Sql, session: Session, channelType: VerifierChannel) =>
   store.updateAsked(sql, session, channelType, LASTS_MINUTES)
 
 /** Records that codes of sessions were accepted, in the transaction that accepts them. */
-export async function noteSent(sql: Transaction, companyId: number, sent: store.SentSession[]): Promise<void> {
+export async function recordSent(sql: Transaction, companyId: number, sent: store.SentSession[]): Promise<void> {
   for (const session of sent) await store.updateSent(sql, companyId, session, AFTERWARDS_MINUTES)
 }
 

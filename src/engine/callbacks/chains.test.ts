@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { FAILURES_UNTIL_PROBE } from '../../domain/callbacks/callback.ts'
 import { chainsOf } from './chains.ts'
-import { type CallbackRequest, newSession, noteRefused, noteTaken, type OpenBatch, openBatch } from './session.ts'
+import {
+  type CallbackRequest,
+  newSession,
+  type OpenBatch,
+  openBatch,
+  recordAccepted,
+  recordRefused,
+} from './session.ts'
 
 const newcomer = () => newSession({ companyId: 1, receiver: 'http://hooks.example', failures: 0 }, 0, 0)
 
@@ -80,11 +87,11 @@ test('accepted events are left out, and messages postponed in an earlier batch a
 test('a receiver is paused after 20 refusals in a row, and one accepted request ends the pause', () => {
   const session = newcomer()
   const request: CallbackRequest = [{ batch: aBatch('messaging', ['a']), index: 0, messageUuid: 'a' }]
-  const refuse = () => noteRefused(session, request, { kind: 'answered', statusCode: 503, answer: '' }, 1)
+  const refuse = () => recordRefused(session, request, { kind: 'answered', statusCode: 503, answer: '' }, 1)
   for (let i = 1; i < FAILURES_UNTIL_PROBE; i++) refuse()
   expect(session.paused).toBe(false)
   refuse()
   expect(session.paused).toBe(true)
-  noteTaken(session, request, { kind: 'answered', statusCode: 200, answer: '' }, 1)
+  recordAccepted(session, request, { kind: 'answered', statusCode: 200, answer: '' }, 1)
   expect(session).toMatchObject({ paused: false, failures: 0 })
 })

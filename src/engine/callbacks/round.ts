@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { BoxKey } from '../../base/secret-box.ts'
 import type { Pool } from '../../db/sql.ts'
-import { type CallbackPass, FAILURES_UNTIL_PROBE, requestBodyOf, requestIdOf } from '../../domain/callbacks/callback.ts'
-import { holdersOf, nextBatches, savePasses } from '../../domain/callbacks/callbacks.ts'
+import { type BatchResult, FAILURES_UNTIL_PROBE, requestBodyOf, requestIdOf } from '../../domain/callbacks/callback.ts'
+import { blockedMessages, nextBatches, saveResults } from '../../domain/callbacks/callbacks.ts'
 import { callbackSecretOf } from '../../domain/callbacks/secrets.ts'
 import { signedHeaders, signerOf } from '../../domain/callbacks/signature.ts'
 import { type Chain, chainsOf } from './chains.ts'
@@ -11,11 +11,11 @@ import type { Poster, PostResult } from './request.ts'
 import {
   type CallbackRequest,
   FIRST_ROUND_EVENTS,
-  noteRefused,
-  noteTaken,
   openBatch,
-  passOf,
   postpone,
+  recordAccepted,
+  recordRefused,
+  resultOf,
   type Session,
   shownOf,
 } from './session.ts'
@@ -56,7 +56,7 @@ export async function sendRound(context: RoundContext, session: Session): Promis
   const batches = await nextBatches(sql, session, clock(), { mostEvents: session.roundEvents, probe })
   if (batches.length === 0) return false
   const begun = performance.now()
-  const holders = await holdersOf(sql, session, batches)
+  const holders = await blockedMessages(sql, session, batches)
   const sign = signerOf(await callbackSecretOf(sql, session.companyId, context.key))
   session.batches = batches.map(batch => openBatch(batch, session, sign))
   const chains = chainsOf(session.batches, holders)
@@ -94,9 +94,9 @@ async function sendChain(context: RoundContext, session: Session, chain: Chain) 
     const tookMs = Math.round(performance.now() - begun)
     if (isTaken(result)) {
       if (session.beganPaused) context.log.info(shownOf(session), 'receiver.recovered')
-      noteTaken(session, request, result, tookMs)
+      recordAccepted(session, request, result, tookMs)
     } else {
-      noteRefused(session, request, result, tookMs)
+      recordRefused(session, request, result, tookMs)
       for (const { batch, messageUuid } of chain.slice(place).flat()) postpone(batch, messageUuid)
       return
     }
@@ -125,10 +125,10 @@ function nextRoundEvents(lastMs: number, chains: Chain[]): number {
 async function endRound(context: RoundContext, session: Session) {
   const now = context.clock()
   const retryAt = new Date(now.getTime() + context.retryMs)
-  const passes = session.batches.map(batch => passOf(batch, now, retryAt))
+  const passes = session.batches.map(batch => resultOf(batch, now, retryAt))
   session.batches = []
   await context.progressSaved() // it is older than these results and must not be written after them
-  await persistently(context, () => savePasses(context.sql, context.worker, session, passes))
+  await persistently(context, () => saveResults(context.sql, context.worker, session, passes))
   for (const pass of passes) logAttempt(context, session, pass)
 }
 
@@ -144,7 +144,7 @@ async function persistently({ isStopping }: RoundContext, write: () => Promise<v
   }
 }
 
-function logAttempt({ log }: RoundContext, session: Session, { batch, attempt }: CallbackPass) {
+function logAttempt({ log }: RoundContext, session: Session, { batch, attempt }: BatchResult) {
   if (!attempt) return
   const { attemptedAt, answer, ...rest } = attempt
   const line = { ...shownOf(session), callbackId: batch.callbackId, ...rest }

@@ -1,6 +1,6 @@
 import {
+  type BatchResult,
   type CallbackBatch,
-  type CallbackPass,
   FAILURES_UNTIL_PROBE,
   type Receiver,
   type ReceiverKey,
@@ -77,7 +77,7 @@ export const openBatch = (batch: CallbackBatch, { receiver }: Session, sign: Sig
 type Answered = Extract<PostResult, { kind: 'answered' }>
 
 /** One accepted request is enough: the receiver counts as reachable again, also if other requests failed meanwhile. */
-export function noteTaken(
+export function recordAccepted(
   session: Session,
   request: CallbackRequest,
   { statusCode, answer }: Answered,
@@ -96,7 +96,7 @@ export function noteTaken(
   }
 }
 
-export function noteRefused(session: Session, request: CallbackRequest, result: PostResult, tookMs: number) {
+export function recordRefused(session: Session, request: CallbackRequest, result: PostResult, tookMs: number) {
   session.failures += 1
   session.paused ||= session.failures >= FAILURES_UNTIL_PROBE
   for (const { batch } of request) {
@@ -116,7 +116,7 @@ export function postpone(batch: OpenBatch, messageUuid: string) {
 }
 
 /** The result of the round for one batch, as the database stores it. */
-export function passOf(batch: OpenBatch, now: Date, retryAt: Date): CallbackPass {
+export function resultOf(batch: OpenBatch, now: Date, retryAt: Date): BatchResult {
   return {
     batch,
     ...(batch.refused && { retryAt }),

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import type { Holding } from '../../domain/gateways/binds.ts'
+import type { BindShare } from '../../domain/gateways/binds/binds.ts'
 import { Binds } from './binds.ts'
 
 /** Leases last 10 seconds, and binds are closed 4 seconds before the end. */
@@ -8,7 +8,7 @@ const CLOSED_AFTER_MS = 6000
 
 type State = {
   now: number
-  holding: Holding
+  holding: BindShare
   /** How long the database takes to answer. */
   answerMs: number
   /** When set, the channel closes a bind only after this promise. */

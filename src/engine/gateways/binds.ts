@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Smpp } from '../../channels/smpp/smpp.ts'
-import { BIND_LEASE_SECONDS, type Holding } from '../../domain/gateways/binds.ts'
+import { BIND_LEASE_SECONDS, type BindShare } from '../../domain/gateways/binds/binds.ts'
 import { type Loop, repeat } from '../loop.ts'
 
 const RENEW_EVERY_MS = 1000
@@ -11,7 +11,7 @@ const HURRIED_DRAIN_MS = 1000
 
 export type BindLeases = {
   /** Renews the leases of this engine and takes free ones, up to its share. */
-  share(): Promise<Holding>
+  share(): Promise<BindShare>
   giveBack(binds: number[]): Promise<void>
 }
 

@@ -5,8 +5,8 @@ import { catalogue } from '../../channels/catalogue.ts'
 import type { Feed } from '../../channels/channel.ts'
 import { connectorNames } from '../../channels/connector-names.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
-import { takeKeptReceipts } from '../../domain/receipts/receipts.ts'
-import { addressesOf, noteChats, saveSubscribers } from '../../domain/subscribers/subscribers.ts'
+import { claimReceiptInbox } from '../../domain/receipts/receipts.ts'
+import { addressesOf, saveChats, saveSubscribers } from '../../domain/subscribers/subscribers.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway } from '../../testing/engines.ts'
 import { aCompany, aPartner } from '../../testing/factories.ts'
@@ -92,7 +92,7 @@ describe('the feed', () => {
       { of: { providerId: 'p-1' }, status: 'READ', happenedAt: at },
     ])
     expect(noted).toEqual([{ companyId: 7, uuid, final: { status: 'DELIVERED', at, gatewayId }, read: { at } }])
-    expect(await takeKeptReceipts(db.sql, 10)).toMatchObject([{ providerId: 'p-1', status: 'READ' }])
+    expect(await claimReceiptInbox(db.sql, 10)).toMatchObject([{ providerId: 'p-1', status: 'READ' }])
   })
 
   test('passes on the error text of the operator', async () => {
@@ -113,7 +113,7 @@ describe('the feed', () => {
       { destination, address: 'two' },
     ]
     await saveSubscribers(db.sql, companyId, { ...whose, subscribers })
-    await noteChats(db.sql, gatewayId, [{ address: 'one', destination, gone: false }])
+    await saveChats(db.sql, gatewayId, [{ address: 'one', destination, gone: false }])
     await feedOf({ sql: db.sql, log, recorder }, gatewayId).gone({ companyId, ...whose, address: 'one' })
     expect(await addressesOf(db.sql, gatewayId, companyId, 'PUSH', 'Shop', [destination])).toEqual(
       new Map([[destination, ['two']]]),

@@ -10,7 +10,7 @@ import { createTelegramGateway } from '../../channels/telegram/gateway.ts'
 import { createWhatsapp } from '../../channels/whatsapp/whatsapp.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
-import { keepSimulated, takeSimulatedInbound, unreportedSimulated } from '../../domain/gateways/gateways.ts'
+import { storeSimulated, takeSimulatedInbound, unreportedSimulated } from '../../domain/gateways/gateways.ts'
 import { repeat } from '../loop.ts'
 import { connectSmpp, connectSmppOnce } from './smpp.ts'
 
@@ -65,7 +65,7 @@ function connectSimulator({ sql, log, worker }: ConnectorContext, gateway: Gatew
   const { gatewayId, channelType } = gateway
   const outbox: Outbox = {
     async keep(messages) {
-      await keepSimulated(sql, gatewayId, worker, messages)
+      await storeSimulated(sql, gatewayId, worker, messages)
     },
   }
   const simulator = simulatorOf(gateway, outbox, feed)

@@ -2,12 +2,12 @@ import { pino } from 'pino'
 import { beforeAll, expect, test } from 'vitest'
 import type { Receipt } from '../../channels/channel.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
-import { keepReceipts } from '../../domain/receipts/receipts.ts'
+import { addToReceiptInbox } from '../../domain/receipts/receipts.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway, fatesOf } from '../../testing/engines.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start } from '../../testing/world.ts'
 import { Recorder } from '../recording/recorder.ts'
-import { byProviderId, feedOf, matchKeptReceipts } from './feed.ts'
+import { byProviderId, feedOf, matchReceiptInbox } from './feed.ts'
 
 const db = useDatabase()
 const log = pino({ level: 'silent' })
@@ -53,8 +53,8 @@ test.each<[string, (sent: Sent) => Promise<void>]>([
   [
     'ids that were unknown when the receipts came',
     async sent => {
-      await keepReceipts(db.sql, sent.gatewayId, byTheirId(sent).map(byProviderId))
-      await matchKeptReceipts({ sql: db.sql, recorder: sent.recorder })
+      await addToReceiptInbox(db.sql, sent.gatewayId, byTheirId(sent).map(byProviderId))
+      await matchReceiptInbox({ sql: db.sql, recorder: sent.recorder })
       expect(await db.sql`select from receipt_inbox`).toHaveLength(0)
     },
   ],

@@ -1,21 +1,21 @@
 import type { Logger } from 'pino'
 import type { Feed, Inbound, LateAnswer, Receipt } from '../../channels/channel.ts'
 import type { Pool } from '../../db/sql.ts'
-import { takeInbound } from '../../domain/inbound/inbound.ts'
+import { receiveInbound } from '../../domain/inbound/inbound.ts'
 import type { Numbering } from '../../domain/numbering/numbering.ts'
 import type { ProviderReceipt } from '../../domain/receipts/receipt.ts'
 import {
-  dropKeptReceipts,
-  keepReceipts,
+  addToReceiptInbox,
+  claimReceiptInbox,
+  deleteFromReceiptInbox,
   type MatchedReceipt,
   matchReceipts,
   statusReportOf,
-  takeKeptReceipts,
 } from '../../domain/receipts/receipts.ts'
 import { removeAddress } from '../../domain/subscribers/subscribers.ts'
 import type { Recorder } from '../recording/recorder.ts'
-import { unlessSetAside } from '../recording/set-aside.ts'
-import { readable, recallReceiptIds } from './receipt-ids.ts'
+import { ignoreSetAside } from '../recording/set-aside.ts'
+import { knownReceiptIds, withReadId } from './receipt-ids.ts'
 
 export type FeedContext = {
   sql: Pool
@@ -54,11 +54,11 @@ export function feedOf(context: FeedContext, gatewayId: number): Feed {
 async function noteLate({ recorder }: FeedContext, gatewayId: number, answer: LateAnswer) {
   const { companyId, uuid, part, parts, providerId } = answer
   const providerIds = Array.from({ length: parts }, (_, place) => (place === part ? providerId : undefined))
-  await recorder.note(companyId, { uuid, ids: { gatewayId, providerIds } }).catch(unlessSetAside)
+  await recorder.note(companyId, { uuid, ids: { gatewayId, providerIds } }).catch(ignoreSetAside)
 }
 
 async function takeAndLog({ sql, log, stopWords, numbering }: FeedContext, gatewayId: number, message: Inbound) {
-  const { kind, ...more } = await takeInbound(sql, gatewayId, message, stopWords, numbering?.())
+  const { kind, ...more } = await receiveInbound(sql, gatewayId, message, stopWords, numbering?.())
   log.info({ gatewayId, to: message.to, from: message.from.slice(-4), outcome: kind, ...more }, 'inbound.taken')
 }
 
@@ -71,7 +71,7 @@ function byOwnId(gatewayId: number, receipt: Receipt): MatchedReceipt {
 /** A status report that can never be written is ignored. Otherwise the operator would repeat the whole batch for ever. */
 async function recordAll(recorder: Pick<Recorder, 'note'>, matched: MatchedReceipt[]) {
   await Promise.all(
-    matched.map(({ companyId, statusReport }) => recorder.note(companyId, statusReport).catch(unlessSetAside)),
+    matched.map(({ companyId, statusReport }) => recorder.note(companyId, statusReport).catch(ignoreSetAside)),
   )
 }
 
@@ -94,7 +94,7 @@ async function matchAndRecord({ sql, recorder }: FeedContext, gatewayId: number,
   const { unread = [], read = [] } = Object.groupBy(receipts, ({ isUnread }) => (isUnread ? 'unread' : 'read'))
   const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
   const kept = [...unread, ...unmatched]
-  if (kept.length > 0) await keepReceipts(sql, gatewayId, kept)
+  if (kept.length > 0) await addToReceiptInbox(sql, gatewayId, kept)
   await recordAll(recorder, matched)
 }
 
@@ -102,7 +102,7 @@ async function matchAndRecord({ sql, recorder }: FeedContext, gatewayId: number,
  * Matches stored receipts again. They matched no message when they came, because the submission was not committed yet or
  * because a process without an engine took them.
  */
-export async function matchKeptReceipts(context: KeptContext): Promise<void> {
+export async function matchReceiptInbox(context: KeptContext): Promise<void> {
   let taken = 0
   do taken = await matchSome(context)
   while (taken === KEPT_AT_ONCE)
@@ -114,7 +114,7 @@ type KeptContext = Pick<FeedContext, 'sql' | 'recorder'> & {
 }
 
 async function matchSome({ sql, recorder, onMatched }: KeptContext): Promise<number> {
-  const kept = await takeKeptReceipts(sql, KEPT_AT_ONCE)
+  const kept = await claimReceiptInbox(sql, KEPT_AT_ONCE)
   for (const [gatewayId, receipts] of Map.groupBy(kept, ({ gatewayId }) => gatewayId)) {
     const read = await readableOf(sql, gatewayId, receipts)
     const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
@@ -122,7 +122,7 @@ async function matchSome({ sql, recorder, onMatched }: KeptContext): Promise<num
     const waiting = new Set<ProviderReceipt>(unmatched)
     const done = read.filter(receipt => !waiting.has(receipt))
     const ids = done.map(({ receiptId }) => receiptId)
-    if (ids.length > 0) await dropKeptReceipts(sql, ids)
+    if (ids.length > 0) await deleteFromReceiptInbox(sql, ids)
     onMatched?.(
       gatewayId,
       done.map(({ providerId, status }) => ({ of: { providerId }, status })),
@@ -133,6 +133,6 @@ async function matchSome({ sql, recorder, onMatched }: KeptContext): Promise<num
 
 /** The receipts whose ids can be read by now. */
 async function readableOf<R extends ProviderReceipt>(sql: Pool, gatewayId: number, receipts: R[]): Promise<R[]> {
-  const learnt = receipts.some(({ isUnread }) => isUnread) ? await recallReceiptIds(sql, gatewayId) : undefined
-  return receipts.flatMap(receipt => readable(receipt, learnt) ?? [])
+  const learnt = receipts.some(({ isUnread }) => isUnread) ? await knownReceiptIds(sql, gatewayId) : undefined
+  return receipts.flatMap(receipt => withReadId(receipt, learnt) ?? [])
 }

@@ -9,14 +9,14 @@ import type { Channel } from '../../channels/channel.ts'
 import { type Smsc, type SmscSettings, startSmsc } from '../../channels/smpp/smsc/smsc.ts'
 import type { Gateway, NewGateway } from '../../domain/gateways/gateway.ts'
 import { addGateway, changeGateway, removeGateway } from '../../domain/gateways/gateways.ts'
-import { gatewayKey } from '../../domain/gateways/secrets.ts'
 import {
   gatewayStates,
   removeGatewayStates,
   waitForEngines,
   waitForRelease,
   writeGatewayStates,
-} from '../../domain/gateways/states.ts'
+} from '../../domain/gateways/monitoring/states.ts'
+import { gatewayKey } from '../../domain/gateways/secrets.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway, completed, expectBooksInOrder, fatesOf, useEngines } from '../../testing/engines.ts'
@@ -248,7 +248,7 @@ test('a gateway whose secrets cannot be decrypted shows that as its error, and t
   )
   await completed(db.sql, world, await send(4))
 
-  await expect(change(closed, { window: 7 })).rejects.toThrow(/TIDINGS_SECRET is not the one/)
+  await expect(change(closed, { window: 7 })).rejects.toThrow(/TIDINGS_SECRET has changed since they were stored/)
   await change(closed, { password })
   await isUp(closed)
 })

@@ -1,7 +1,7 @@
 import { catalogue, descriptions, entryOf, isConnector } from '../../channels/catalogue.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { Connectors, TrialReport } from '../../domain/gateways/connectors.ts'
-import type { Keeping } from '../../domain/gateways/gateway.ts'
+import type { SettingRules } from '../../domain/gateways/gateway.ts'
 import { gatewayKey } from '../../domain/gateways/secrets.ts'
 import type { TrialOutcome } from './trial.ts'
 
@@ -10,7 +10,7 @@ type Context = { sql: Pool; secret: string; stopWords?: readonly string[] }
 /** The connectors of this program, for the pages of the cabinet. */
 export const knownConnectors = ({ sql, secret, stopWords = [] }: Context): Connectors => ({
   descriptions,
-  keepingOf: connector => keepingOf(secret, connector),
+  keepingOf: connector => settingRulesOf(secret, connector),
   async tryOut(gateway, trial) {
     // Imported only when it is used, because it imports the code of every connector.
     const { tryGateway } = await import('./trial.ts')
@@ -19,7 +19,7 @@ export const knownConnectors = ({ sql, secret, stopWords = [] }: Context): Conne
 })
 
 /** A gateway may have a connector that this version does not know. It can be paused and removed, but not changed. */
-export const keepingOf = (secret: string, connector: string): Keeping => ({
+export const settingRulesOf = (secret: string, connector: string): SettingRules => ({
   key: gatewayKey(secret),
   secretNames: secretsOf(connector),
   check: settings => entryOf(connector).check(settings),

@@ -3,10 +3,10 @@ import type { LearntIds } from '../../channels/smpp/receipts/message-ids.ts'
 import { readSettings } from '../../channels/smpp/settings.ts'
 import type { Answers, Smpp } from '../../channels/smpp/smpp.ts'
 import type { Pool } from '../../db/sql.ts'
+import { saveAnswers, saveReceiptIds } from '../../domain/gateways/binds/receipt-ids.ts'
 import type { Gateway, OwnAnswers } from '../../domain/gateways/gateway.ts'
-import { keepReceiptIds, noteAnswers } from '../../domain/gateways/receipt-ids.ts'
-import { wakeUnreadReceipts } from '../../domain/receipts/receipts.ts'
-import { findOutReceiptIds, recallReceiptIds } from './receipt-ids.ts'
+import { makeUnreadReceiptsDue } from '../../domain/receipts/receipts.ts'
+import { knownReceiptIds, learnReceiptIds } from './receipt-ids.ts'
 
 /** An answer of the operator is recorded at the latest after this many looks. */
 const LOOKS_UNTIL_RECORDED = 3
@@ -55,17 +55,17 @@ export class ReceiptIdLearner {
     if (this.#isAuto && worker !== undefined) {
       const { unanswered } = channel.answers()
       const last = { behindMs: 0, unanswered, open: 0 }
-      await noteAnswers(this.#sql, this.#gatewayId, worker, last).catch(this.#warn('receipt_ids.not_kept'))
+      await saveAnswers(this.#sql, this.#gatewayId, worker, last).catch(this.#warn('receipt_ids.not_kept'))
     }
     await this.#write()
   }
 
   async #findOut(channel: Pick<Smpp, 'recall' | 'answers'>, worker: string | undefined) {
     if (worker !== undefined) {
-      await noteAnswers(this.#sql, this.#gatewayId, worker, this.#recordedAnswers(channel.answers()))
+      await saveAnswers(this.#sql, this.#gatewayId, worker, this.#recordedAnswers(channel.answers()))
     }
-    const recalled = await recallReceiptIds(this.#sql, this.#gatewayId)
-    const learnt = recalled ?? (await findOutReceiptIds(this.#sql, this.#gatewayId))
+    const recalled = await knownReceiptIds(this.#sql, this.#gatewayId)
+    const learnt = recalled ?? (await learnReceiptIds(this.#sql, this.#gatewayId))
     if (this.#isKnown || !learnt) return
     channel.recall(learnt)
     this.#isKnown = true
@@ -96,8 +96,8 @@ export class ReceiptIdLearner {
     if (learnt === undefined) return
     this.#unwritten = undefined
     try {
-      await keepReceiptIds(this.#sql, this.#gatewayId, learnt)
-      await wakeUnreadReceipts(this.#sql, this.#gatewayId)
+      await saveReceiptIds(this.#sql, this.#gatewayId, learnt)
+      await makeUnreadReceiptsDue(this.#sql, this.#gatewayId)
     } catch (err) {
       this.#unwritten ??= learnt
       this.#warn('receipt_ids.not_kept')(err)

@@ -3,8 +3,8 @@ import { pino } from 'pino'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../../channels/channel.ts'
 import { type SmscSettings, startSmsc } from '../../channels/smpp/smsc/smsc.ts'
+import { learntReceiptIds, saveReceiptIds } from '../../domain/gateways/binds/receipt-ids.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
-import { keepReceiptIds, learntReceiptIds } from '../../domain/gateways/receipt-ids.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway, useEngines } from '../../testing/engines.ts'
@@ -115,7 +115,7 @@ test('engines that already run learn the form of the ids from another engine', a
 test('a connection for one message reads the ids in receipts like the engines do', async () => {
   const smsc = await anSmsc({ receiptMs: 1000 })
   const gateway = await aSmppGateway(smsc.port)
-  await keepReceiptIds(db.sql, gateway.gatewayId, { relation: 'hex-decimal', byAddress: true })
+  await saveReceiptIds(db.sql, gateway.gatewayId, { relation: 'hex-decimal', byAddress: true })
   const engine = anEnginesConnection(gateway)
   await engine.up()
   const ids = await send(engine.channel, someMessages(20))
@@ -198,7 +198,7 @@ describe('ids that count from 1', () => {
   test('a receipt that comes before its answer does not end an older message to the same number that had the same id before a restart', async () => {
     const smsc = await anSmsc({ firstId: 1, answerIds: 'decimal', receiptIds: 'decimal', missingReceiptRate: 1 })
     const { gatewayId } = await aSmppGateway(smsc.port)
-    await keepReceiptIds(db.sql, gatewayId, { relation: 'same', byAddress: true })
+    await saveReceiptIds(db.sql, gatewayId, { relation: 'same', byAddress: true })
     const toOne = [{ destination: '79161000000', customText: 'Code 1' }]
     const first = await aStartedDispatch(toOne)
     await anEngine({ connect })

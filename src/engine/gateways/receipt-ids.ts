@@ -9,12 +9,12 @@ import {
   submittedId,
 } from '../../channels/smpp/receipts/message-ids.ts'
 import type { Sql } from '../../db/sql.ts'
-import { answersOf, learntReceiptIds } from '../../domain/gateways/receipt-ids.ts'
+import { answersOf, learntReceiptIds } from '../../domain/gateways/binds/receipt-ids.ts'
 import type { ProviderReceipt } from '../../domain/receipts/receipt.ts'
 import { destinationsByProviderId, unreadReceipts } from '../../domain/receipts/receipts.ts'
 
 /** How the operator of a gateway writes ids in its receipts, if an engine has found out before. */
-export async function recallReceiptIds(sql: Sql, gatewayId: number): Promise<LearntIds | undefined> {
+export async function knownReceiptIds(sql: Sql, gatewayId: number): Promise<LearntIds | undefined> {
   const learnt = await learntReceiptIds(sql, gatewayId)
   const relation = learnt && asCandidate(learnt.relation)
   return relation && { relation, byAddress: learnt.byAddress }
@@ -24,7 +24,7 @@ export async function recallReceiptIds(sql: Sql, gatewayId: number): Promise<Lea
  * Compares all unread receipts of a gateway with the submissions of all engines. It uses only receipts from the time for which
  * all answers are recorded. Returns undefined as long as the receipts allow several readings.
  */
-export async function findOutReceiptIds(sql: Sql, gatewayId: number): Promise<LearntIds | undefined> {
+export async function learnReceiptIds(sql: Sql, gatewayId: number): Promise<LearntIds | undefined> {
   const answers = await answersOf(sql, gatewayId)
   if (!answers) return undefined
   const receipts = await unreadReceipts(sql, gatewayId, answers.until, MOST_JUDGED)
@@ -39,7 +39,7 @@ export async function findOutReceiptIds(sql: Sql, gatewayId: number): Promise<Le
 }
 
 /** A stored receipt with an id that can be looked up. Returns undefined as long as the id has two possible readings. */
-export function readable<R extends ProviderReceipt>(receipt: R, learnt: LearntIds | undefined): R | undefined {
+export function withReadId<R extends ProviderReceipt>(receipt: R, learnt: LearntIds | undefined): R | undefined {
   if (!receipt.isUnread) return receipt
   const { providerId: id, subscriber } = receipt
   if (learnt) {

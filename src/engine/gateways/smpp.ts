@@ -4,7 +4,7 @@ import { rememberOwn } from '../../channels/smpp/receipts/own-ids.ts'
 import { readSettings } from '../../channels/smpp/settings.ts'
 import { Smpp, type SmppEvent } from '../../channels/smpp/smpp.ts'
 import type { Pool } from '../../db/sql.ts'
-import { giveBackBinds, leaveBinds, shareBinds } from '../../domain/gateways/binds.ts'
+import { releaseAllBinds, releaseBinds, shareBinds } from '../../domain/gateways/binds/binds.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
 import { type Loop, repeat } from '../loop.ts'
 import { Binds } from './binds.ts'
@@ -67,7 +67,7 @@ class SmppConnection implements Channel {
     const gatewayId = this.#gatewayId
     await this.#binds.stop(() => this.#channel.stop())
     await this.#learner.finish(this.#channel, worker)
-    await leaveBinds(sql, gatewayId, worker).catch(err => log.warn({ err, gatewayId }, 'binds.not_given_back'))
+    await releaseAllBinds(sql, gatewayId, worker).catch(err => log.warn({ err, gatewayId }, 'binds.not_given_back'))
   }
 
   /** `contract`: how many binds the operator allows for all engines together. */
@@ -78,7 +78,7 @@ class SmppConnection implements Channel {
         await this.#learner.look(this.#channel, worker)
         return shareBinds(sql, this.#gatewayId, worker, contract)
       },
-      giveBack: (tooMany: number[]) => giveBackBinds(sql, this.#gatewayId, worker, tooMany),
+      giveBack: (tooMany: number[]) => releaseBinds(sql, this.#gatewayId, worker, tooMany),
     }
     return new Binds({ log, channel: this.#channel, leases }).start()
   }

@@ -1,5 +1,5 @@
 import type { Feed, Outgoing, Receipt, SendResult } from '../../channels/channel.ts'
-import type { GatewayError, OwnMinute } from '../../domain/gateways/minute.ts'
+import type { GatewayError, OwnMinute } from '../../domain/gateways/monitoring/minute.ts'
 
 const MINUTE_MS = 60_000
 /** Most different errors of a minute. Further errors are counted together. */

@@ -11,8 +11,8 @@ import { couldName } from '../../channels/smpp/receipts/message-ids.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
 import { gatewayKey, openSettings } from '../../domain/gateways/secrets.ts'
-import { takeInbound } from '../../domain/inbound/inbound.ts'
-import { keepReceipts } from '../../domain/receipts/receipts.ts'
+import { receiveInbound } from '../../domain/inbound/inbound.ts'
+import { addToReceiptInbox } from '../../domain/receipts/receipts.ts'
 import { chatsOf } from '../../domain/subscribers/subscribers.ts'
 import { connectOnce } from './connectors.ts'
 import { byProviderId } from './feed.ts'
@@ -91,11 +91,11 @@ class TrialFeed implements Feed {
     const result = await this.#result.promise
     this.receiptsOfTrial.push(...batch.filter(receipt => this.#isOfTrial(receipt, result)))
     const others = batch.filter(receipt => this.#isKept(receipt, result))
-    if (others.length > 0) await keepReceipts(this.#sql, this.#gatewayId, others.map(byProviderId))
+    if (others.length > 0) await addToReceiptInbox(this.#sql, this.#gatewayId, others.map(byProviderId))
   }
 
   async inbound(inbound: Inbound): Promise<void> {
-    await takeInbound(this.#sql, this.#gatewayId, inbound, this.#stopWords)
+    await receiveInbound(this.#sql, this.#gatewayId, inbound, this.#stopWords)
   }
 
   async gone(): Promise<void> {}

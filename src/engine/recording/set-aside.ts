@@ -2,6 +2,6 @@
 export class SetAside extends Error {}
 
 /** For callers that would report again after an error: a status report that was set aside is already logged. */
-export function unlessSetAside(error: unknown) {
+export function ignoreSetAside(error: unknown) {
   if (!(error instanceof SetAside)) throw error
 }

@@ -3,9 +3,9 @@ import {
   isShared,
   LEASE_SECONDS,
   type Lease,
-  type Left,
   type RunnableLane,
   runsOf,
+  type UnsentMessage,
   windowOf,
 } from '../../domain/lanes/lane.ts'
 import { blockedLanes, renewLeases } from '../../domain/lanes/lanes.ts'
@@ -14,7 +14,7 @@ import { queuedMessages } from '../../domain/messages/messages.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import type { Allowance, Allowances } from './allowances.ts'
 import { type ChunkInProgress, sendMessages } from './sender.ts'
-import { type Attempt, placeOf, type SenderContext } from './work.ts'
+import { type Attempt, type SenderContext, unsentMessageOf } from './work.ts'
 
 export type ActiveChunksContext = SenderContext & {
   billingZone: string
@@ -143,27 +143,27 @@ export class ActiveChunks {
     if (!isShared(lane)) return { messages: read, elsewhere: [] }
     const { clock, gateways } = this.#context
     const messages: Attempt[] = []
-    const elsewhere: Left[] = []
+    const elsewhere: UnsentMessage[] = []
     // A lane with a leaseId holds messages that already waited once: their gateway is paused or gone.
     const dueAt = lane.leaseId ? new Date(clock().getTime() + CARRIER_AWAY_MS) : clock()
     for (const message of read) {
       const carriers = gateways.carriersOf(lane.channelType, lane.brandId, message.senderName ?? '')
       const isOurs = carriers.size === 0 || (gateway && carriers.has(gateway.gateway.gatewayId))
       if (isOurs) messages.push(message)
-      else elsewhere.push(placeOf({ ...message, gatewayId: [...carriers][0] }, dueAt))
+      else elsewhere.push(unsentMessageOf({ ...message, gatewayId: [...carriers][0] }, dueAt))
     }
     return { messages, elsewhere }
   }
 
-  #leftNow(messages: Attempt[]): Left[] {
-    return messages.map(message => placeOf(message, this.#context.clock()))
+  #leftNow(messages: Attempt[]): UnsentMessage[] {
+    return messages.map(message => unsentMessageOf(message, this.#context.clock()))
   }
 
   /**
    * The places from the first message that may not be sent to the end of the lease, as the first and the last place of
    * that range. It includes the places behind the messages that were read.
    */
-  #leftBehind(lease: Lease, messages: Attempt[], count: number, most: number): Left[] {
+  #leftBehind(lease: Lease, messages: Attempt[], count: number, most: number): UnsentMessage[] {
     const areAllRead = messages.length < most
     const last = messages.at(-1)
     if (!last || (areAllRead && count === messages.length)) return []
@@ -171,7 +171,7 @@ export class ActiveChunks {
     const dueAt = count === 0 ? new Date(clock().getTime() + TOO_LONG_MS) : clock()
     const from = messages[count]?.seq ?? last.seq + 1
     const to = areAllRead ? last.seq : lease.nextSeq - 1
-    return from > to ? [] : [from, to].map(seq => placeOf({ ...last, seq }, dueAt))
+    return from > to ? [] : [from, to].map(seq => unsentMessageOf({ ...last, seq }, dueAt))
   }
 
   /** Measures how fast the gateway took the chunk: the size of the next chunk depends on it. */
@@ -183,7 +183,7 @@ export class ActiveChunks {
     return sent
   }
 
-  async #closeLease(lease: Lease, left: Left[]) {
+  async #closeLease(lease: Lease, left: UnsentMessage[]) {
     const { sql, billingZone, clock } = this.#context
     await closeLease(sql, lease, runsOf(left), { billingZone, now: clock() })
   }

@@ -1,7 +1,7 @@
 import type { Content } from '../../base/content/content.ts'
 import type { Outgoing } from '../../channels/channel.ts'
 import type { RunnableLane } from '../../domain/lanes/lane.ts'
-import { takenParts } from '../../domain/receipts/receipts.ts'
+import { acceptedParts } from '../../domain/receipts/receipts.ts'
 import { addressesByName } from '../../domain/subscribers/subscribers.ts'
 import { type Attempt, senderNameOf, type Work } from './work.ts'
 
@@ -23,7 +23,7 @@ async function takenBefore(work: Work, messages: Attempt[], gatewayId: number) {
   const isFirstAttempt = work.lane.leaseId === undefined
   const uuids = isFirstAttempt ? [] : messages.filter(({ parts }) => parts > 1).map(({ uuid }) => uuid)
   if (uuids.length === 0) return new Map<string, Record<number, string>>()
-  return takenParts(work.sql, { companyId: work.lane.companyId, gatewayId, uuids })
+  return acceptedParts(work.sql, { companyId: work.lane.companyId, gatewayId, uuids })
 }
 
 /** Channels that reach a subscriber by an address other than the number. */

@@ -3,7 +3,7 @@ import { errorCodes } from '../../base/error-codes.ts'
 import { nextOpening } from '../../base/time/sending-window.ts'
 import { blacklistedAmong } from '../../domain/blacklist/blacklist.ts'
 import { foreignNames, isForeign, ownsName } from '../../domain/gateways/name-owners.ts'
-import { heardWithin } from '../../domain/inbound/inbound.ts'
+import { subscribersThatWrote } from '../../domain/inbound/inbound.ts'
 import { isOver } from '../../domain/lanes/lane.ts'
 import { stoppedAmong } from '../../domain/stopping/stopping.ts'
 import type { LiveGateway } from '../gateways/gateways.ts'
@@ -109,7 +109,7 @@ async function refuseUnasked(work: Work, messages: Attempt[], { gateway }: LiveG
   if (free.length === 0) return messages
   const numbers = free.map(({ destination }) => destination)
   const since = new Date(now.getTime() - ANSWER_MS)
-  const heard = await heardWithin(sql, lane.companyId, lane.senderName, numbers, since)
+  const heard = await subscribersThatWrote(sql, lane.companyId, lane.senderName, numbers, since)
   const unasked = new Set(free.filter(({ destination }) => !heard.has(destination)))
   return refuse(work, messages, errorCodes.refusedByChannel, message => unasked.has(message))
 }

@@ -1,10 +1,10 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import type { SendResult } from '../../channels/channel.ts'
-import { CODES, type Left, type RunnableLane } from '../../domain/lanes/lane.ts'
+import { CODES, type RunnableLane, type UnsentMessage } from '../../domain/lanes/lane.ts'
 import type { LiveGateway } from '../gateways/gateways.ts'
 import { outgoingOf } from './outgoing.ts'
 import { findUnwanted, refuseForbidden, refuseUnwanted, type Unwanted } from './refusals.ts'
-import { type Attempt, placeOf, record, refuseAll, type SenderContext, sendLater, type Work } from './work.ts'
+import { type Attempt, record, refuseAll, type SenderContext, sendLater, unsentMessageOf, type Work } from './work.ts'
 
 const MOST_BACKOFF_MS = 60_000
 /** First pause before a message is sent again whose connection broke while it was submitted. It may arrive twice. */
@@ -33,7 +33,7 @@ export async function sendMessages(
   messages: Attempt[],
   gateway: LiveGateway | undefined,
   chunk: ChunkInProgress,
-): Promise<{ recorded: Promise<unknown>; left: Left[] }> {
+): Promise<{ recorded: Promise<unknown>; left: UnsentMessage[] }> {
   const work: Work = {
     ...context,
     lane,
@@ -49,7 +49,7 @@ export async function sendMessages(
     if (gateway && allowed.length > 0) await submitWithinWindow(work, allowed, gateway, chunk)
   }
   const untouched = messages.filter(({ uuid }) => !work.decided.has(uuid))
-  const left = [...work.later, ...untouched.map(message => placeOf(message, context.clock()))]
+  const left = [...work.later, ...untouched.map(message => unsentMessageOf(message, context.clock()))]
   return { recorded: Promise.all(work.recording), left }
 }
 

@@ -1,34 +1,34 @@
 /**
- * Messages that were handed over and are not recorded yet: after a kill they are sent again, so this is the most that
- * can go out twice.
+ * The most messages that are submitted and not recorded. After a kill they are sent again, so at most this number is sent
+ * twice.
  */
 const MOST_OPEN = 6000
 
-/** Places that were set aside for a slice and not taken yet. */
+/** The places of a slice that are reserved and not used yet. */
 export type Reservation = { left: number }
 
 /**
- * Counts messages from before they are handed over until their result is recorded. A slice reserves a place for each of
- * its messages before the first is handed over: a slice that ran out of places half-way would have to give the rest
- * back, and each message given back is leased and read once more.
+ * Counts messages from before they are submitted until their result is recorded. A slice reserves a place for each of
+ * its messages before the first is submitted. Without this, a slice could run out of places half-way and would have to
+ * return the rest, and each returned message is leased and read once more.
  */
 export class SubmissionWindow {
   readonly #most: number
   #open = 0
   #reserved = 0
-  /** In the order in which they asked: a large slice is not passed over for ever by small ones. */
+  /** In the order of the requests, so that small slices do not delay a large slice for ever. */
   readonly #waiting: { places: number; admit: () => void }[] = []
 
   constructor(most = MOST_OPEN) {
     this.#most = most
   }
 
-  /** How many were handed over and are not recorded yet. */
+  /** The number of messages that are submitted and not recorded. */
   get open(): number {
     return this.#open
   }
 
-  /** Resolves when there is room for so many more messages. */
+  /** Resolves when the window has this number of free places. */
   async reserve(places: number): Promise<Reservation> {
     const left = Math.min(places, this.#most)
     await new Promise<void>(admit => {
@@ -38,13 +38,13 @@ export class SubmissionWindow {
     return { left }
   }
 
-  /** For codes, which wait for no other message: they do not stand in line, and may exceed the window. */
+  /** For verification codes, which do not wait for other messages and may exceed the window. */
   reserveAtOnce(places: number): Reservation {
     this.#reserved += places
     return { left: places }
   }
 
-  /** Takes a reserved place for one message; false when none is left. */
+  /** Uses a reserved place for one message. Returns false if none is left. */
   enter(reservation: Reservation): boolean {
     if (reservation.left === 0) return false
     reservation.left -= 1
@@ -53,14 +53,14 @@ export class SubmissionWindow {
     return true
   }
 
-  /** Gives back the places of a reservation that were not taken. */
+  /** Returns the unused places of a reservation. */
   cancel(reservation: Reservation): void {
     this.#reserved -= reservation.left
     reservation.left = 0
     this.#admitWaiting()
   }
 
-  /** So many messages are recorded, or were not handed over after all. */
+  /** Frees the places of messages that are recorded, or that were not submitted after all. */
   leave(places: number): void {
     this.#open -= places
     if (places > 0) this.#admitWaiting()

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
 import type { Pool } from '../../db/sql.ts'
-import type { Left, RunnableLane } from '../../domain/lanes/lane.ts'
+import type { RunnableLane, UnsentMessage } from '../../domain/lanes/lane.ts'
 import type { QueuedMessage } from '../../domain/messages/message.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { Recorder } from '../recording/recorder.ts'
-import { unlessSetAside } from '../recording/set-aside.ts'
+import { ignoreSetAside } from '../recording/set-aside.ts'
 
 /** A message of a chunk. `gatewayId`: an earlier attempt through this gateway may have submitted some of its parts. */
 export type Attempt = QueuedMessage & { attempts: number; gatewayId?: number | undefined }
@@ -24,7 +24,7 @@ export type Work = SenderContext & {
   /** Batches of the recorder that contain results of this chunk. */
   recording: Set<Promise<void>>
   /** Messages to be sent later, each at its place in the lane. */
-  later: Left[]
+  later: UnsentMessage[]
   /** Messages that have a result, or are to be sent later. */
   decided: Set<string>
   /** Messages that occupy a place in the submission window until their result is recorded. */
@@ -35,7 +35,7 @@ export type Work = SenderContext & {
 export function record(work: Work, statusReport: Parameters<Recorder['note']>[1]) {
   work.decided.add(statusReport.uuid)
   const places = work.submitted.delete(statusReport.uuid) ? 1 : 0
-  work.recording.add(work.recorder.note(work.lane.companyId, statusReport, places).catch(unlessSetAside))
+  work.recording.add(work.recorder.note(work.lane.companyId, statusReport, places).catch(ignoreSetAside))
 }
 
 export function refuseAll(work: Work, messages: Attempt[], errorCode: number): [] {
@@ -45,11 +45,11 @@ export function refuseAll(work: Work, messages: Attempt[], errorCode: number): [
 
 export function sendLater(work: Work, message: Attempt, dueAt: Date) {
   work.decided.add(message.uuid)
-  work.later.push(placeOf(message, dueAt))
+  work.later.push(unsentMessageOf(message, dueAt))
 }
 
 /** The place of a message in its lane, from which it is sent again at `dueAt`. */
-export const placeOf = ({ seq, attempts, gatewayId }: Attempt, dueAt: Date): Left => ({
+export const unsentMessageOf = ({ seq, attempts, gatewayId }: Attempt, dueAt: Date): UnsentMessage => ({
   seq,
   attempts,
   dueAt,

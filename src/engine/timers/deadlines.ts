@@ -6,7 +6,7 @@ import { closeDeadline, takeDeadlines } from '../../domain/leases/deadlines.ts'
 import { LIFETIME_MS } from '../../domain/messages/message.ts'
 import { lastSentIn, overdueMessages } from '../../domain/messages/messages.ts'
 import type { Recorder } from '../recording/recorder.ts'
-import { unlessSetAside } from '../recording/set-aside.ts'
+import { ignoreSetAside } from '../recording/set-aside.ts'
 
 export type DeadlinesContext = { sql: Pool; clock: () => Date; log: Logger; recorder: Pick<Recorder, 'note'> }
 
@@ -40,7 +40,7 @@ async function failMessagesOf({ sql, recorder }: DeadlinesContext, deadline: Dea
   let isAllWritten = true
   const ending = overdue.map(({ uuid }) =>
     recorder.note(deadline.companyId, { uuid, final }).catch(error => {
-      unlessSetAside(error)
+      ignoreSetAside(error)
       isAllWritten = false
     }),
   )

@@ -3,11 +3,11 @@ import { isDatabaseAway, isDatabaseBusy } from '../../base/database-losses.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { CascadeContext } from '../../domain/cascade-steps/cascade-steps.ts'
-import { expiringAmong, overdueWaiting, passSteps as passDueSteps, tellUnread } from '../../domain/expiry/expiry.ts'
-import { placeDue } from '../../domain/singles/singles.ts'
+import { endOverdueSteps, enqueueUnread, expiringAmong, overdueWaiting } from '../../domain/expiry/expiry.ts'
+import { appendToLanes } from '../../domain/singles/singles.ts'
 import { dropTimers, type TimerKind, takeTimers } from '../../domain/timers/timers.ts'
 import type { Recorder } from '../recording/recorder.ts'
-import { unlessSetAside } from '../recording/set-aside.ts'
+import { ignoreSetAside } from '../recording/set-aside.ts'
 
 export type TimersContext = {
   sql: Pool
@@ -59,12 +59,12 @@ const actions: Record<TimerKind, Action> = {
   send: placeInLanes,
   complete: failUnsent,
   expire,
-  step: passSteps,
+  step: endSteps,
   unread: reportUnread,
 }
 
 async function placeInLanes({ sql, clock, billingZone }: TimersContext, companyId: number, uuids: string[]) {
-  await placeDue(sql, companyId, uuids, { billingZone, now: clock() })
+  await appendToLanes(sql, companyId, uuids, { billingZone, now: clock() })
   return undefined
 }
 
@@ -81,15 +81,15 @@ async function expire(context: TimersContext, companyId: number, uuids: string[]
   return new Set(leased)
 }
 
-async function passSteps(context: TimersContext, companyId: number, uuids: string[]) {
+async function endSteps(context: TimersContext, companyId: number, uuids: string[]) {
   const { sql, clock, billingZone, cascades } = context
-  const ending = await passDueSteps(sql, companyId, uuids, { ...cascades, pool: sql, billingZone, now: clock() })
+  const ending = await endOverdueSteps(sql, companyId, uuids, { ...cascades, pool: sql, billingZone, now: clock() })
   await failSent(context, companyId, ending)
   return undefined
 }
 
 async function reportUnread({ sql, clock, billingZone }: TimersContext, companyId: number, uuids: string[]) {
-  await tellUnread(sql, companyId, uuids, { billingZone, now: clock() })
+  await enqueueUnread(sql, companyId, uuids, { billingZone, now: clock() })
   return undefined
 }
 
@@ -99,12 +99,12 @@ function failWaiting(
   uuids: string[],
 ) {
   const refused = { at: clock(), errorCode: errorCodes.expired }
-  return Promise.all(uuids.map(uuid => recorder.note(companyId, { uuid, refused }).catch(unlessSetAside)))
+  return Promise.all(uuids.map(uuid => recorder.note(companyId, { uuid, refused }).catch(ignoreSetAside)))
 }
 
 function failSent({ clock, recorder }: TimersContext, companyId: number, uuids: string[]) {
   const final = { status: 'FAILED' as const, at: clock(), errorCode: errorCodes.lifetimeOver }
-  return Promise.all(uuids.map(uuid => recorder.note(companyId, { uuid, final }).catch(unlessSetAside)))
+  return Promise.all(uuids.map(uuid => recorder.note(companyId, { uuid, final }).catch(ignoreSetAside)))
 }
 
 /** Fails single messages that have no timer and waited longer than the common lifetime, because their lane did not move. */

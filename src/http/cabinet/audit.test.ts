@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
-import type { Actor, Change, What } from '../../domain/audit-log/entry.ts'
+import type { Actor, AuditAction, Change } from '../../domain/audit-log/entry.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { invitePerson } from '../../domain/people/people.ts'
 import { codeAt } from '../../domain/people/totp.ts'
@@ -44,7 +44,7 @@ describe('every change of the cabinet', () => {
   const secrets: string[] = []
 
   /** A route that changes something: its request, and the audit entries that must follow. */
-  const changes: Record<string, (me: SignedIn) => Promise<What[]>> = {
+  const changes: Record<string, (me: SignedIn) => Promise<AuditAction[]>> = {
     'POST /people': async ({ browser }) => {
       const { body } = await browser.ask('POST', '/people', { login: 'new@example.com', role: 'viewer' })
       secrets.push(body.link.split('#')[1])
@@ -307,7 +307,7 @@ describe('every change of the cabinet', () => {
   }
 
   /** The same for the changes of an admin of the staff. */
-  const changesOfStaff: Record<string, (me: SignedIn) => Promise<What[]>> = {
+  const changesOfStaff: Record<string, (me: SignedIn) => Promise<AuditAction[]>> = {
     'POST /gateways': async me => {
       await aGatewayOf(me)
       return ['gateway.added']
@@ -597,7 +597,7 @@ describe('every change of the cabinet', () => {
   })
 
   /** The entries that the change wrote. Fails if they are not the expected entries. */
-  async function entriesOf(change: () => Promise<What[]>) {
+  async function entriesOf(change: () => Promise<AuditAction[]>) {
     const [{ last }] = (await api.sql`select coalesce(max(entry_id), 0) as last from audit_entries`) as [
       { last: number },
     ]

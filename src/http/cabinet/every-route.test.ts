@@ -231,20 +231,20 @@ const holders: Record<Right, string> = {
 const { api } = useApp('/docs/partner.json')
 const MARK = 'Kolibri'
 /** The attackers belong to the partner `ours`. They must not reach any object of the partner `theirs`. */
-let ours: Home
-let theirs: Home & Awaited<ReturnType<typeof belongingsOf>>
+let ours: Side
+let theirs: Side & Awaited<ReturnType<typeof belongingsOf>>
 let routes: Awaited<ReturnType<typeof cabinetRoutes>>
 
-type Home = { partnerId: number; companyId: number; owner: CabinetBrowser; partnerOwner: CabinetBrowser }
+type Side = { partnerId: number; companyId: number; owner: CabinetBrowser; partnerOwner: CabinetBrowser }
 
 beforeAll(async () => {
   routes = await cabinetRoutes(api.sql)
-  ours = await aHome('Romashka')
-  const home = await aHome(MARK)
+  ours = await aSide('Romashka')
+  const home = await aSide(MARK)
   theirs = { ...home, ...(await belongingsOf(home, MARK)) }
 })
 
-async function aHome(name: string): Promise<Home> {
+async function aSide(name: string): Promise<Side> {
   const partner = await aPartner(api.sql)
   const companyId = await aCompany(api.sql, partner, { name })
   const owner = await signedIn(ofCompany(companyId), 'owner')
@@ -258,7 +258,7 @@ async function signedIn(place: Place, role: string) {
 }
 
 /** One object of every kind that has an id. */
-async function belongingsOf({ companyId, partnerId, owner }: Home, mark: string) {
+async function belongingsOf({ companyId, partnerId, owner }: Side, mark: string) {
   const url = `https://${mark.toLowerCase()}.example`
   const made = async (path: string, body: object) => (await owner.ask('POST', path, body)).body
   const sender = await anApprovedSender(api.sql, companyId, { senderName: mark })

@@ -27,7 +27,7 @@ import {
   withValue,
 } from '../../testing/conformance/mutations.ts'
 import { useTraces } from '../../testing/conformance/traces.ts'
-import { NOBODY } from '../../testing/conformance/world.ts'
+import { UNKNOWN_ID } from '../../testing/conformance/world.ts'
 import { aKey, type MessagingCall, useMessagingApi } from '../../testing/messaging-api.ts'
 
 /**
@@ -227,7 +227,7 @@ describe('who may ask', () => {
   test.each(rows)('%s without a key is 4010, with any other mistake', async (_, endpoint) => {
     const { key: _key, ...call } = requestOf(endpoint)
     await expectRefused(call, 401, 4010, NOT_AUTHENTICATED)
-    const { key: _other, ...bad } = requestOf(endpoint, { id: String(NOBODY), query: '?page=0', body: 'no object' })
+    const { key: _other, ...bad } = requestOf(endpoint, { id: String(UNKNOWN_ID), query: '?page=0', body: 'no object' })
     await expectRefused(bad, 401, 4010, NOT_AUTHENTICATED)
   })
 
@@ -253,7 +253,7 @@ describe('who may ask', () => {
   test.each(closed)('%s with a key of the type %s is 4030, with any other mistake', async (_, type, endpoint) => {
     const key = world.mine.keys[type]
     await expectRefused(requestOf(endpoint, { key }), 403, 4030, /^Access Denied$/)
-    const bad = { key, id: String(NOBODY), query: '?page=0', body: 'no object' }
+    const bad = { key, id: String(UNKNOWN_ID), query: '?page=0', body: 'no object' }
     await expectRefused(requestOf(endpoint, bad), 403, 4030, /^Access Denied$/)
   })
 
@@ -271,9 +271,9 @@ describe('an object of another company, or one without an owner', () => {
   })
 
   test.each(withId)('%s of another company, or with an unknown id, is 4040 with the same text', async (_, endpoint) => {
-    const unknown = await send(requestOf(endpoint, { id: String(NOBODY) }))
+    const unknown = await send(requestOf(endpoint, { id: String(UNKNOWN_ID) }))
     const words = new RegExp(`^${unknown.body.error.msg}$`)
-    for (const id of [endpoint.id!(world.foreign), NOBODY, Number.MAX_SAFE_INTEGER]) {
+    for (const id of [endpoint.id!(world.foreign), UNKNOWN_ID, Number.MAX_SAFE_INTEGER]) {
       await expectRefused(requestOf(endpoint, { id: String(id) }), 404, 4040, words)
     }
   })

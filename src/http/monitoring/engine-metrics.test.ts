@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import { seeEngine } from '../../domain/engines/engines.ts'
+import { recordEngine } from '../../domain/engines/engines.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aDispatch, aWorld, someRecipients, start } from '../../testing/world.ts'
@@ -12,7 +12,7 @@ test('the metrics tell the messages and lanes that wait, and the state of each e
   const world = await aWorld(db.sql)
   const dispatchId = await aDispatch(db.sql, await loadNumbering(db.sql), world, someRecipients(30))
   await start(db.sql, world, dispatchId)
-  await seeEngine(db.sql, '00000000-0000-4000-8000-000000000001', 0, {
+  await recordEngine(db.sql, '00000000-0000-4000-8000-000000000001', 0, {
     host: 'one',
     pid: 7,
     loopDelayMs: 250,

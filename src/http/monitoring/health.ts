@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../base/errors.ts'
-import { enginesAtWork } from '../../domain/engines/engines.ts'
+import { countRunningEngines } from '../../domain/engines/engines.ts'
 import type { Context } from '../context.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { Context } from '../context.ts'
 export function registerHealth(app: FastifyInstance, { sql, clockOffMs = () => 0 }: Context) {
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async () => {
-    const atWork = await enginesAtWork(sql).catch(() => {
+    const atWork = await countRunningEngines(sql).catch(() => {
       throw notReady('The database does not answer')
     })
     if (atWork.engines === 0) throw notReady('No engine is at work: start one with `tidings engine`')

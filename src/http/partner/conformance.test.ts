@@ -14,7 +14,7 @@ import {
   withValue,
 } from '../../testing/conformance/mutations.ts'
 import { useTraces } from '../../testing/conformance/traces.ts'
-import { aDispatch, aWorld, JPG, NOBODY, PDF, PNG, type Side, type World } from '../../testing/conformance/world.ts'
+import { aDispatch, aWorld, JPG, PDF, PNG, type Side, UNKNOWN_ID, type World } from '../../testing/conformance/world.ts'
 import { aPartner, numberOf } from '../../testing/factories.ts'
 
 /**
@@ -244,7 +244,7 @@ describe('who may ask', () => {
   })
 
   test.each(rows)('%s without a token says nothing about a bad request', async (_, endpoint) => {
-    const call = requestOf(endpoint, { id: String(NOBODY), query: '?page=0', body: 'no object' })
+    const call = requestOf(endpoint, { id: String(UNKNOWN_ID), query: '?page=0', body: 'no object' })
     await expectRefused({ ...call, token: '' }, 401, 4010, NOT_AUTHENTICATED)
   })
 
@@ -376,7 +376,7 @@ describe('an object of another partner, or one without an owner', () => {
   test.each(withId.map(endpoint => [nameOf(endpoint), endpoint] as const))(
     '%s with an unknown id is 4040',
     async (_, endpoint) => {
-      await expectRefused(requestOf(endpoint, { id: String(NOBODY) }), 404, 4040)
+      await expectRefused(requestOf(endpoint, { id: String(UNKNOWN_ID) }), 404, 4040)
       await expectRefused(requestOf(endpoint, { id: String(Number.MAX_SAFE_INTEGER) }), 404, 4040)
     },
   )
@@ -384,7 +384,7 @@ describe('an object of another partner, or one without an owner', () => {
   test.each(withId.map(endpoint => [nameOf(endpoint), endpoint] as const))(
     '%s of another partner is 4040, in the same words',
     async (_, endpoint) => {
-      const unknown = await send(requestOf(endpoint, { id: String(NOBODY) }))
+      const unknown = await send(requestOf(endpoint, { id: String(UNKNOWN_ID) }))
       const call = requestOf(endpoint, { id: String(endpoint.id!(world.foreign)) })
       await expectRefused(call, 404, 4040, exactly(unknown.body.error.msg))
     },
@@ -401,7 +401,7 @@ describe('an object of another partner, or one without an owner', () => {
     async (...row) => {
       const [, endpoint, parameter] = row
       const { mine, foreign } = world
-      for (const id of [parameter === 'dispatchId' ? foreign.dispatchId : foreign.companyId, NOBODY]) {
+      for (const id of [parameter === 'dispatchId' ? foreign.dispatchId : foreign.companyId, UNKNOWN_ID]) {
         const change = parameter
           ? { query: asQuery(Object.entries({ ...endpoint.query!(mine), [parameter]: id })) }
           : { body: withValue(endpoint.body!(mine), 'companyId', id) }
@@ -435,7 +435,7 @@ describe('an object of another partner, or one without an owner', () => {
   test.each([
     ['POST /senders', 'documentIds', ['0198c5a0-0000-7000-8000-000000000000']],
     ['PUT /senders/{id}', 'documentIds', ['0198c5a0-0000-7000-8000-000000000000']],
-    ['POST /dispatches', 'senderIds', [NOBODY]],
+    ['POST /dispatches', 'senderIds', [UNKNOWN_ID]],
   ])('%s with %s that does not exist is 4000', async (name, path, ids) => {
     const endpoint = endpoints.find(candidate => nameOf(candidate) === name)!
     const body = withValue(endpoint.body!(world.mine), path, ids)

@@ -6,7 +6,7 @@ import type { FoundMessage } from '../../domain/message-search/found-message.ts'
 import { requireMessage } from '../../domain/message-search/message-search.ts'
 import { isCode } from '../../domain/short-links/short-link.ts'
 import { type Click, findLink, followLink } from '../../domain/short-links/short-links.ts'
-import { tell } from '../../domain/singles/telling.ts'
+import { enqueueEvents } from '../../domain/singles/message-callbacks.ts'
 import type { Context } from '../context.ts'
 import { ClickLimit } from './click-limit.ts'
 
@@ -22,7 +22,7 @@ export function registerShortLinks(app: FastifyInstance, { sql, clock, publicUrl
     const now = clock()
     if (!clicks.take(code, address, now)) return findLink(sql, code)
     try {
-      return await followLink(sql, code, { base, now, tell: tellClick })
+      return await followLink(sql, code, { base, now, enqueue: enqueueClick })
     } catch (error) {
       clicks.giveBack(code, address)
       throw error
@@ -53,10 +53,15 @@ const isClick = ({ method, headers }: FastifyRequest) =>
 const ROBOTS = /(?<!cu)bot\b|crawler|spider|preview|facebookexternalhit|vkshare|^whatsapp\/|^viber\//i
 
 /** The client of the message, if it requested callbacks for clicks. */
-async function tellClick(sql: Transaction, { companyId, messageUuid, url, shortUrl, clickedAt }: Click) {
+async function enqueueClick(sql: Transaction, { companyId, messageUuid, url, shortUrl, clickedAt }: Click) {
   const message = await messageOf(sql, companyId, messageUuid)
   if (!message) return
-  await tell(sql, companyId, [{ of: message, what: { kind: 'click', url, shortUrl, at: clickedAt } }], clickedAt)
+  await enqueueEvents(
+    sql,
+    companyId,
+    [{ of: message, what: { kind: 'click', url, shortUrl, at: clickedAt } }],
+    clickedAt,
+  )
 }
 
 /** Undefined if the month of the message is detached. The link still works. */

@@ -12,7 +12,7 @@ export const readers = {
 
 export type ReadWebhook = typeof readHttp
 export type WebhookResult = ReturnType<ReadWebhook>
-export type Told = Extract<WebhookResult, { kind: 'told' }>
+export type WebhookReports = Extract<WebhookResult, { kind: 'told' }>
 
 export const readerOf = (connector: string): ReadWebhook | undefined =>
   Object.hasOwn(readers, connector) ? readers[connector as keyof typeof readers] : undefined

@@ -5,14 +5,14 @@ import type { Sql } from '../../db/sql.ts'
 import type { Gateway, Settings } from '../../domain/gateways/gateway.ts'
 import { findGateway } from '../../domain/gateways/gateways.ts'
 import { gatewayKey, openSettings } from '../../domain/gateways/secrets.ts'
-import { type InboundOutcome, takeInbound } from '../../domain/inbound/inbound.ts'
+import { type InboundOutcome, receiveInbound } from '../../domain/inbound/inbound.ts'
 import type { ProviderReceipt } from '../../domain/receipts/receipt.ts'
-import { keepReceipts } from '../../domain/receipts/receipts.ts'
-import { noteChats } from '../../domain/subscribers/subscribers.ts'
+import { addToReceiptInbox } from '../../domain/receipts/receipts.ts'
+import { saveChats } from '../../domain/subscribers/subscribers.ts'
 import { MIB } from '../bodies/body.ts'
 import type { Context } from '../context.ts'
 import type { StrangerBytes } from '../server/stranger-bytes.ts'
-import { type ReadWebhook, readerOf, type Told } from './readers.ts'
+import { type ReadWebhook, readerOf, type WebhookReports } from './readers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -88,18 +88,18 @@ const firsts = (values: Record<string, string | string[] | undefined>): Record<s
 
 // Recording ---------------------------------------------------------------------------------------------------------
 
-async function keep(context: Context, { log, gateway }: FastifyRequest, { receipts, inbound, chats }: Told) {
+async function keep(context: Context, { log, gateway }: FastifyRequest, { receipts, inbound, chats }: WebhookReports) {
   const { sql: pool, stopWords, numbering } = context
   const { gatewayId } = gateway
   if (receipts.length + inbound.length + chats.length === 0) return
   const outcomes = await pool.begin(async sql => {
     const theirs = receipts.flatMap(byProviderId)
-    if (theirs.length > 0) await keepReceipts(sql, gatewayId, theirs)
+    if (theirs.length > 0) await addToReceiptInbox(sql, gatewayId, theirs)
     // Chats come first: a chat may name the number of the subscriber whose message follows.
-    await noteChats(sql, gatewayId, chats)
+    await saveChats(sql, gatewayId, chats)
     const taken: InboundOutcome[] = []
     for (const message of inbound) {
-      taken.push(await takeInbound(sql, gatewayId, message, stopWords, numbering()))
+      taken.push(await receiveInbound(sql, gatewayId, message, stopWords, numbering()))
     }
     return taken
   })
@@ -110,7 +110,7 @@ async function keep(context: Context, { log, gateway }: FastifyRequest, { receip
 }
 
 /** Each provider identifies messages by its own id. Some providers send the id of the service too. */
-function byProviderId(receipt: Told['receipts'][number]): ProviderReceipt[] {
+function byProviderId(receipt: WebhookReports['receipts'][number]): ProviderReceipt[] {
   const { of, ownId, status, happenedAt, errorCode, operatorError } = receipt
   if (!('providerId' in of)) return []
   const told = { happenedAt, errorCode: errorCode ?? null, operatorError: operatorError ?? null }

@@ -10,9 +10,9 @@ import { Results } from '../../domain/verification/results.ts'
 import { requireServed } from '../../domain/verification/sends.ts'
 import {
   askForAnother,
+  checkTypedCode,
   type SessionContext,
   sendForSession,
-  typeCode,
   viewSession,
 } from '../../domain/verification/widget-sessions.ts'
 import { openCaptchaSecret } from '../../domain/verifiers/captcha-secret.ts'
@@ -172,7 +172,7 @@ const sessionRoutes =
 
     api.post('/check', options(bodies.check), async request => {
       const { widget, session } = await sessionFor(services, request, request.body)
-      const status = await typeCode(services, session, request.body.code)
+      const status = await checkTypedCode(services, session, request.body.code)
       return { status, ...(await viewOf(services, widget, session)) }
     })
 

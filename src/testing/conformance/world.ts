@@ -25,7 +25,7 @@ export const PDF = Buffer.from('%PDF-1.7\n%%EOF\n')
 export const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0])
 export const JPG = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0, 0])
 
-export const NOBODY = 999_999_999
+export const UNKNOWN_ID = 999_999_999
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
 export async function aWorld(api: TestApi): Promise<World> {

@@ -6,11 +6,11 @@ import row from '../parts/lists/filter-row.module.css'
 import { oneOf } from '../search-values.ts'
 import { useWords } from '../words/words.ts'
 import styles from './audit.module.css'
-import { useFilter, type What } from './audit.ts'
+import { type AuditAction, useFilter } from './audit.ts'
 import { changesByKind } from './changes-by-kind.ts'
 
 /** All filters are in the URL, so that a person can send a filtered list to a colleague. */
-export function AuditFilters({ whats }: { whats: readonly What[] }) {
+export function AuditFilters({ whats }: { whats: readonly AuditAction[] }) {
   const { say } = useWords()
   const { filter, change } = useFilter()
   const { what, from, to, subject } = filter

@@ -1,16 +1,16 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { AuditAnswer, AuditEntry, What } from '../../../src/http/cabinet/service/audit.ts'
+import type { AuditAction, AuditAnswer, AuditEntry } from '../../../src/http/cabinet/service/audit.ts'
 import { ask, type Wire } from '../api.ts'
 import { dayIn, startOfDay, textIn } from '../search-values.ts'
 
 export type Entry = Wire<AuditEntry>
-export type { What }
+export type { AuditAction }
 
 /** The filters in the URL. Days are in the time zone of the reader. */
 export type AuditFilter = {
   person?: string | undefined
-  what?: What | undefined
+  what?: AuditAction | undefined
   subject?: string | undefined
   from?: string | undefined
   to?: string | undefined
@@ -18,7 +18,7 @@ export type AuditFilter = {
 
 export const readFilter = (search: Record<string, unknown>): AuditFilter => ({
   person: textIn(search.person),
-  what: textIn(search.what) as What | undefined,
+  what: textIn(search.what) as AuditAction | undefined,
   subject: textIn(search.subject),
   from: dayIn(search.from),
   to: dayIn(search.to),

@@ -1,10 +1,10 @@
-import type { What } from './audit.ts'
+import type { AuditAction } from './audit.ts'
 
-type KindOf<W extends What> = W extends `${infer Kind}.${string}` ? Kind : never
-export type Kind = KindOf<What>
+type KindOf<W extends AuditAction> = W extends `${infer Kind}.${string}` ? Kind : never
+export type Kind = KindOf<AuditAction>
 
-const kindOf = (what: What) => what.split('.')[0] as Kind
+const kindOf = (what: AuditAction) => what.split('.')[0] as Kind
 
 /** Groups the changes by the kind of the changed object. Both levels keep the order of the server. */
-export const changesByKind = (changes: readonly What[]): [Kind, What[]][] =>
+export const changesByKind = (changes: readonly AuditAction[]): [Kind, AuditAction[]][] =>
   [...new Set(changes.map(kindOf))].map(kind => [kind, changes.filter(change => kindOf(change) === kind)])

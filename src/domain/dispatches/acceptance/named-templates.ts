@@ -3,7 +3,7 @@ import { compileTemplate } from '../../../base/content/text-template.ts'
 import { invalidField } from '../../../base/errors.ts'
 import type { FieldMistake } from '../../../base/field-mistake.ts'
 import type { Sql } from '../../../db/sql.ts'
-import { templatesAgain } from '../../templates/approved.ts'
+import { matchedTemplates } from '../../templates/approved.ts'
 import type { CompanyBudget } from '../../templates/effort.ts'
 import type { ApprovedTemplate } from '../../templates/matching.ts'
 import { type FilledTemplate, fillNamed } from '../../templates/named.ts'
@@ -71,6 +71,6 @@ const withSampleValues = (content: TemplateContent): TemplateContent => ({
 /** The templates that steps name by their ids, also templates that are no longer approved. */
 export async function templatesNamedBy(sql: Sql, companyId: number, steps: CascadeStep[]) {
   const ids = steps.flatMap(({ content }) => idIn(content) ?? [])
-  const templates = ids.length > 0 ? await templatesAgain(sql, companyId, ids) : []
+  const templates = ids.length > 0 ? await matchedTemplates(sql, companyId, ids) : []
   return (content: Content | null) => templates.find(({ templateId }) => templateId === idIn(content))
 }

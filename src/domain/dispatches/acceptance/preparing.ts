@@ -7,7 +7,7 @@ import type { Classified, Numbering } from '../../numbering/numbering.ts'
 import { openPriceBook } from '../../pricing/pricing.ts'
 import { type Routing, requireUsableName, requireUsableSenders, routeBy, routeFreely } from '../../routing/routing.ts'
 import { sendersByIds, sendersByNames } from '../../senders/senders.ts'
-import { templateAgain } from '../../templates/approved.ts'
+import { matchedTemplate } from '../../templates/approved.ts'
 import { Effort, forOneTemplate } from '../../templates/effort.ts'
 import type { CascadeStep, Dispatch, Recipient } from '../dispatch.ts'
 import { classifyAll } from './acceptance.ts'
@@ -85,7 +85,7 @@ async function approvedTemplateOf(
   companyId: number,
   { templateId }: AcceptingDispatch,
 ): Promise<AcceptanceRules['approvedTemplate']> {
-  return templateId === null ? undefined : templateAgain(sql, companyId, templateId)
+  return templateId === null ? undefined : matchedTemplate(sql, companyId, templateId)
 }
 
 async function laterStepsOf(sql: Sql, companyId: number, steps: CascadeStep[]): Promise<LaterStep[]> {

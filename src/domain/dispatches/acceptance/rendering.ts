@@ -2,7 +2,7 @@ import type { Content, TemplateContent } from '../../../base/content/content.ts'
 import { rejection } from '../../messages/message.ts'
 import { randomCode, shortenLinks } from '../../short-links/short-link.ts'
 import type { Effort } from '../../templates/effort.ts'
-import { type ApprovedTemplate, fitTemplate, type Match, saidByTemplate } from '../../templates/matching.ts'
+import { type ApprovedTemplate, asMessengerTemplate, fitTemplate, type Match } from '../../templates/matching.ts'
 import { fillTemplate, withMessengerTemplate } from '../../templates/named.ts'
 import { fillPlaces, placesIn } from '../../templates/pattern.ts'
 import type { Recipient } from '../dispatch.ts'
@@ -54,7 +54,7 @@ function textRenderer(rules: AcceptanceRules): Render {
     const match = approvedTemplate && matchOf(approvedTemplate, text, rendered, effort)
     const own =
       filled && withText(shortened && linkBase ? withShortLinks(filled, shortened.links, linkBase) : filled, text)
-    const content = asMessengerTemplate(own ?? rules.content, text, match) ?? own ?? null
+    const content = contentByTemplate(own ?? rules.content, text, match) ?? own ?? null
     return { text, links: shortened?.links ?? NO_LINKS, content, template: match?.template }
   }
 }
@@ -116,12 +116,12 @@ function withShortParameters(content: TemplateContent, links: Link[], linkBase: 
 }
 
 /** A text that matches a template of the messenger is sent as that template. */
-function asMessengerTemplate(
+function contentByTemplate(
   content: Content | null | undefined,
   text: string,
   match: Match | undefined,
 ): Content | undefined {
   if (!match) return undefined
   const given = content ?? { contentType: 'text' as const, text }
-  return given.contentType === 'text' ? saidByTemplate({ ...given, text }, match) : undefined
+  return given.contentType === 'text' ? asMessengerTemplate({ ...given, text }, match) : undefined
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { money } from '../../../base/money.ts'
 import { pageOfCompanies } from '../../../domain/companies/companies.ts'
-import { standingsOf } from '../../../domain/overview/standing.ts'
+import { companySummaries } from '../../../domain/overview/summaries.ts'
 import { useApp } from '../../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../../testing/cabinet.ts'
 import { aCompany, aPartner, aSender, type TestPartner } from '../../../testing/factories.ts'
@@ -161,7 +161,7 @@ describe('with 10,000 companies of a partner', () => {
     const { items } = await pageOfCompanies(api.sql, scope, {}, { by: 'name' }, {}, 50)
     const ids = items.map(({ companyId }) => companyId)
     const standing = (sql: typeof api.sql) =>
-      standingsOf(sql, ids, { sees: () => true, now: NOW, billingZone: 'Europe/Moscow' })
+      companySummaries(sql, ids, { sees: () => true, now: NOW, billingZone: 'Europe/Moscow' })
     for (const about of [/group by hour/, /'STARTED' limit 100/, /as spent_before/, /as waiting_events/]) {
       const reads = await readsOf(api, mode, standing, about)
       for (const { table, index, rows } of reads) {

@@ -6,7 +6,7 @@ import { type Money, money, moneyToNumber } from '../../../base/money.ts'
 import { readTimestamp } from '../../../base/time/timestamp.ts'
 import type { Sql, Transaction } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
-import type { Actor, What } from '../../../domain/audit-log/entry.ts'
+import type { Actor, AuditAction } from '../../../domain/audit-log/entry.ts'
 import {
   createCompany,
   lockUnchanged,
@@ -27,7 +27,7 @@ import {
 import { type BillingMode, billingModes } from '../../../domain/companies/terms.ts'
 import { type Account, monthOf } from '../../../domain/ledger/account.ts'
 import { accountOf, setBilling } from '../../../domain/ledger/ledger.ts'
-import { type Standing, standingsOf } from '../../../domain/overview/standing.ts'
+import { type CompanySummary, companySummaries } from '../../../domain/overview/summaries.ts'
 import type { Partner } from '../../../domain/partners/partner.ts'
 import { loginsOf, requirePartner } from '../../../domain/partners/partners.ts'
 import type { Viewer } from '../../../domain/people/person.ts'
@@ -235,7 +235,7 @@ async function recordLimits(tx: Transaction, actor: Actor, before: Billed, after
   await record(tx, actor, 'company.changed', after, { before: was, after: is })
 }
 
-function record(tx: Transaction, actor: Actor, what: What, { companyId, name }: Company, fields: object) {
+function record(tx: Transaction, actor: Actor, what: AuditAction, { companyId, name }: Company, fields: object) {
   return recordChange(tx, actor, { what, companyId, subject: { kind: 'company', id: companyId, name }, ...fields })
 }
 
@@ -255,7 +255,7 @@ async function withStandings(sql: Sql, viewer: Viewer, companies: Company[], mom
   const sees = (right: Parameters<typeof may>[1]) => may(viewer, right)
   const ids = companies.map(({ companyId }) => companyId)
   const [standings, logins] = await Promise.all([
-    standingsOf(sql, ids, { sees, ...moment }),
+    companySummaries(sql, ids, { sees, ...moment }),
     sees('partners.see')
       ? loginsOf(
           sql,
@@ -268,7 +268,7 @@ async function withStandings(sql: Sql, viewer: Viewer, companies: Company[], mom
   )
 }
 
-const present = (company: Company, standing: Standing, partnerLogin: string | null) => ({
+const present = (company: Company, standing: CompanySummary, partnerLogin: string | null) => ({
   companyId: company.companyId,
   name: company.name,
   status: company.status,

@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Transaction } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
-import type { Actor, What } from '../../../domain/audit-log/entry.ts'
-import { type PartnerStanding, standingsOfPartners } from '../../../domain/overview/standing.ts'
+import type { Actor, AuditAction } from '../../../domain/audit-log/entry.ts'
+import { type PartnerSummary, partnerSummaries } from '../../../domain/overview/summaries.ts'
 import { lockedLogins } from '../../../domain/partners/login-limits.ts'
 import { type ListedPartner, partnerStates } from '../../../domain/partners/partner.ts'
 import {
@@ -52,7 +52,7 @@ const partnerReadRoutes =
     const shown = async (partners: Listed[]) => {
       const moment = { now: clock(), billingZone }
       const [standings, locked] = await Promise.all([
-        standingsOfPartners(sql, idsOf(partners), moment),
+        partnerSummaries(sql, idsOf(partners), moment),
         lockedLogins(sql, loginsOf(partners), moment.now),
       ])
       return partners.map(partner => present(partner, standings.get(partner.partnerId)!, locked.has(partner.login)))
@@ -156,14 +156,14 @@ const loginsOf = (partners: Listed[]) => partners.map(({ login }) => login)
 
 type Named = { partnerId: number; login: string }
 
-function record(tx: Transaction, actor: Actor, what: What, { partnerId, login }: Named, fields: object = {}) {
+function record(tx: Transaction, actor: Actor, what: AuditAction, { partnerId, login }: Named, fields: object = {}) {
   const subject = { kind: 'partner', id: partnerId, name: login }
   return recordChange(tx, actor, { what, partnerId, subject, ...fields })
 }
 
 const present = (
   { partnerId, login, currency, disabledAt, createdAt }: Listed,
-  { companies, sent, delivered, failed }: PartnerStanding,
+  { companies, sent, delivered, failed }: PartnerSummary,
   isLocked: boolean,
 ) => ({
   partnerId,

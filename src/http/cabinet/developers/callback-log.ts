@@ -14,12 +14,12 @@ import {
   newestAddress,
   type OpenedCallback,
   openCallback,
-  type SeenReceiver,
-  tryReceiver,
+  probeReceiver,
+  type ShownReceiver,
 } from '../../../domain/callbacks/log.ts'
 import { callbackKey, hasCallbackSecret, replaceCallbackSecret } from '../../../domain/callbacks/secrets.ts'
 import { askForTest, type TestState, testCall } from '../../../domain/callbacks/test-calls.ts'
-import { toldOf } from '../../../domain/message-life/message-life.ts'
+import { callbackTimesOf } from '../../../domain/message-life/message-life.ts'
 import { DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
@@ -45,7 +45,7 @@ export type CallbackSettings = {
   hasSecret: boolean
   /** The address of the last callback, without its password. Null before the first callback. */
   address: string | null
-  receivers: SeenReceiver[]
+  receivers: ShownReceiver[]
   /** Counting of waiting callbacks ends at this number. */
   mostCounted: number
 }
@@ -55,7 +55,7 @@ export type CallbackAnswer = OpenedCallback
 /** The cabinet shows it only in this answer. */
 export type SecretAnswer = { secret: string }
 export type TestAnswer = TestState
-export type { LogEntry, SeenReceiver }
+export type { LogEntry, ShownReceiver }
 
 const see = { needs: 'developers.see' } as const
 const alter = { needs: 'developers.change' } as const
@@ -93,7 +93,7 @@ const callbackListRoutes =
       async ({ viewer, query }): Promise<CallbackLogAnswer> => {
         const { companyId } = await companyOf(sql, viewer, query)
         if (query.message !== undefined) {
-          const told = await toldOf(sql, companyId, query.message.toLowerCase())
+          const told = await callbackTimesOf(sql, companyId, query.message.toLowerCase())
           const entries = told ? await logOfMessage(sql, told) : []
           return { entries: entries ?? [], next: null, isUnsearched: !entries }
         }
@@ -138,7 +138,7 @@ const callbackActionRoutes =
       async ({ viewer, actor, query, body: { receiver } }, reply) => {
         const { companyId } = await companyOf(sql, viewer, query)
         await sql.begin(async tx => {
-          await tryReceiver(tx, companyId, receiver)
+          await probeReceiver(tx, companyId, receiver)
           const subject = { kind: 'receiver', id: receiver }
           await recordChange(tx, actor, { what: 'callback.receiver_tried', companyId, subject })
         })

@@ -13,10 +13,10 @@ import {
   findEntry,
   importToBlacklist,
   pageOfBlacklist,
+  removeEntry,
   sizeOfBlacklist,
-  takeOffBlacklist,
 } from '../../../domain/blacklist/blacklist.ts'
-import { ASKED } from '../../../domain/blacklist/entry.ts'
+import { STOP_WORD_COMMENT } from '../../../domain/blacklist/entry.ts'
 import type { Language } from '../../../domain/people/person.ts'
 import { Defaulted, Id } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
@@ -146,7 +146,7 @@ const blacklistChangeRoutes =
       async ({ viewer, actor, query, params: { msisdn } }, reply) => {
         const { companyId } = await companyOf(sql, viewer, query)
         await sql.begin(async tx => {
-          const before = await takeOffBlacklist(tx, companyId, msisdn)
+          const before = await removeEntry(tx, companyId, msisdn)
           if (!before) throw notFound('Number')
           const subject = { kind: 'number', id: msisdn }
           await recordChange(tx, actor, { what: 'blacklist.removed', companyId, subject, before })
@@ -215,7 +215,7 @@ function exportOf(sql: Sql, companyId: number, language: Language, zone: string)
 const present = ({ destination, comment, source, createdAt }: BlacklistEntry) => ({
   msisdn: destination,
   /** Null for the standard comment of a stop word, because `source` says the same. */
-  comment: source === 'STOP' && comment === ASKED ? null : comment,
+  comment: source === 'STOP' && comment === STOP_WORD_COMMENT ? null : comment,
   source,
   createdAt,
 })

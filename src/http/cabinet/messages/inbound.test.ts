@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { uuid7Batch } from '../../../base/uuid7.ts'
 import { setSwitches } from '../../../domain/companies/companies.ts'
-import { takeInbound } from '../../../domain/inbound/inbound.ts'
+import { receiveInbound } from '../../../domain/inbound/inbound.ts'
 import { countIncoming, searchInbound } from '../../../domain/inbound/inbound-search.ts'
-import { centerCalled, defaultCenter } from '../../../domain/traffic-centers/traffic-centers.ts'
+import { defaultCenter, ensureCenter } from '../../../domain/traffic-centers/traffic-centers.ts'
 import { useApp } from '../../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../../testing/cabinet.ts'
 import { aGateway } from '../../../testing/engines.ts'
@@ -40,7 +40,7 @@ async function aWrittenTo() {
   const list = async (query = '') => (await browser.ask('GET', `/inbound${query}`)).body as InboundAnswer
   const rules = async () => (await browser.ask('GET', '/inbound/rules')).body as RulesAnswer
   const write = (from: string, text: string, to = shop) =>
-    takeInbound(api.sql, gatewayId, { from, to, text, receivedAt: new Date() })
+    receiveInbound(api.sql, gatewayId, { from, to, text, receivedAt: new Date() })
   const trial = async (name: string, given: object = {}) => {
     const query = new URLSearchParams({ channel: 'WHATSAPP', name, ...given })
     return (await browser.ask('GET', `/inbound/trial?${query}`)).body as TrialAnswer
@@ -80,7 +80,7 @@ describe('inbound messages', () => {
     expect(later.items[0]).toMatchObject({ ruleId: rule.ruleId, isRuleThere: false })
     expect(later.items[1]).toMatchObject({ isStop: true, isBlacklisted: false })
 
-    const support = await centerCalled(api.sql, companyId, 'Support')
+    const support = await ensureCenter(api.sql, companyId, 'Support')
     expect(textsOf(await list(`?center=${support.centerId}`))).toEqual(['My order is late'])
   })
 

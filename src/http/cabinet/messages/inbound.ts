@@ -7,14 +7,14 @@ import type { Sql } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
 import { blacklistedAmong } from '../../../domain/blacklist/blacklist.ts'
 import { withoutPassword } from '../../../domain/callbacks/callback.ts'
-import { type Hindrance, tryInbound } from '../../../domain/inbound/inbound.ts'
+import { type RejectionCause, tryInbound } from '../../../domain/inbound/inbound.ts'
 import {
   everyInbound,
   type InboundPage,
-  type SeenInbound,
+  type ShownInbound,
   searchInbound,
 } from '../../../domain/inbound/inbound-search.ts'
-import { type InboundChannel, inboundChannels, inOrder, type Verdict } from '../../../domain/inbound/rule.ts'
+import { type InboundChannel, inboundChannels, inOrder, type RuleMatch } from '../../../domain/inbound/rule.ts'
 import {
   addRuleWithin,
   changeRule,
@@ -27,11 +27,11 @@ import type { Language } from '../../../domain/people/person.ts'
 import { listSenders } from '../../../domain/senders/senders.ts'
 import { CENTER_NAME_LENGTH, type TrafficCenter } from '../../../domain/traffic-centers/traffic-center.ts'
 import {
-  centerCalled,
   defaultCenter,
+  ensureCenter,
   listCenters,
   lockCenters,
-  moveDefaultWithin,
+  setDefaultCenterWithin,
 } from '../../../domain/traffic-centers/traffic-centers.ts'
 import { DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
@@ -107,13 +107,13 @@ export type RulesAnswer = {
   names: { channelType: InboundChannel; senderName: string }[]
 }
 export type TrialAnswer = {
-  hindrance: Hindrance | null
+  hindrance: RejectionCause | null
   isStop: boolean
   /** Only if the request has a number. */
   isBlacklisted: boolean | null
   center: CenterRow | null
   rule: InboundRuleRow | null
-  others: { rule: InboundRuleRow; verdict: Exclude<Verdict, 'taken'> }[]
+  others: { rule: InboundRuleRow; verdict: Exclude<RuleMatch, 'taken'> }[]
 }
 
 const seen = { needs: 'settings.see' } as const
@@ -240,7 +240,7 @@ const centerRoutes =
           await lockCenters(tx, companyId)
           if ((await listCenters(tx, companyId)).some(center => center.name === name))
             throw invalid(`center: "${name}" is taken`)
-          const center = await centerCalled(tx, companyId, name)
+          const center = await ensureCenter(tx, companyId, name)
           await recordChange(tx, actor, { what: 'traffic_center.added', ...centerSubject(center) })
           return center
         })
@@ -260,7 +260,7 @@ const centerRoutes =
           if (before.centerId !== body.seen) throw invalid(MEANWHILE)
           const wanted = (await listCenters(tx, companyId)).find(({ centerId }) => centerId === body.centerId)
           if (!wanted) throw notFound('Traffic center')
-          const center = await moveDefaultWithin(tx, companyId, wanted.name)
+          const center = await setDefaultCenterWithin(tx, companyId, wanted.name)
           const names = { before: { name: before.name }, after: { name: center.name } }
           await recordChange(tx, actor, { what: 'traffic_center.made_default', ...centerSubject(center), ...names })
           return center
@@ -363,7 +363,7 @@ const presentRule = (rule: ListedRule) => ({
 
 const presentCenter = ({ centerId, name, isDefault }: TrafficCenter): CenterRow => ({ centerId, name, isDefault })
 
-const present = (message: SeenInbound) => ({
+const present = (message: ShownInbound) => ({
   uuid: message.uuid,
   receivedAt: message.receivedAt,
   channelType: message.channelType,
@@ -376,7 +376,7 @@ const present = (message: SeenInbound) => ({
   isRuleThere: message.isRuleThere,
 })
 
-function reportOf(pages: AsyncIterable<SeenInbound[]>, language: Language, zone: string) {
+function reportOf(pages: AsyncIterable<ShownInbound[]>, language: Language, zone: string) {
   const words = reportWordsOf(language)
   const at = clockIn(zone)
   async function* rows() {

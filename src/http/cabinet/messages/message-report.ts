@@ -1,6 +1,6 @@
 import { moneyToNumber } from '../../../base/money.ts'
 import { timeOfUuid7 } from '../../../base/uuid7.ts'
-import { type FoundPage, reportBounds, type SeenMessage } from '../../../domain/message-search/box-search.ts'
+import { type FoundPage, reportBounds, type ShownMessage } from '../../../domain/message-search/box-search.ts'
 import { OTHER_BRAND_ID } from '../../../domain/numbering/brand.ts'
 import type { Language } from '../../../domain/people/person.ts'
 import { type Cell, csvOf, csvStyles } from '../reports/csv.ts'
@@ -8,7 +8,7 @@ import { type Clock, clockIn } from '../reports/report.ts'
 import { type ReportWords, reportWordsOf } from '../reports/report-words.ts'
 
 type Options = { language: Language; zone: string; hasPrices: boolean; hasCompanies: boolean }
-type Column = { name: string; of(message: SeenMessage): Cell }
+type Column = { name: string; of(message: ShownMessage): Cell }
 
 /** The result of a search, a row for each message. If the file does not have all messages, its last row says so. */
 export function messageReport(pages: AsyncIterable<FoundPage>, options: Options): AsyncGenerator<string> {
@@ -20,7 +20,7 @@ export function messageReport(pages: AsyncIterable<FoundPage>, options: Options)
 }
 
 const columnsOf = ({ zone, hasPrices, hasCompanies }: Options, words: ReportWords, at: Clock): Column[] => [
-  ...(hasCompanies ? [{ name: words.company, of: ({ companyName }: SeenMessage) => companyName }] : []),
+  ...(hasCompanies ? [{ name: words.company, of: ({ companyName }: ShownMessage) => companyName }] : []),
   { name: words.number, of: ({ destination }) => destination },
   { name: words.operator, of: ({ brandId }) => words.operatorOf(brandId ?? OTHER_BRAND_ID) },
   { name: words.channel, of: ({ channelType }) => words.channelOf(channelType) },
@@ -41,7 +41,7 @@ const columnsOf = ({ zone, hasPrices, hasCompanies }: Options, words: ReportWord
 ]
 
 /** The charge of the message. While the message is not final, the amount held for it. */
-const priceOf = ({ finalPrice, price }: SeenMessage) => moneyToNumber(finalPrice ?? price)
+const priceOf = ({ finalPrice, price }: ShownMessage) => moneyToNumber(finalPrice ?? price)
 
 async function* rowsOf(
   pages: AsyncIterable<FoundPage>,

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { AppError } from '../../../base/errors.ts'
 import { uuid7Batch } from '../../../base/uuid7.ts'
 import { renameKey } from '../../../domain/keys/keys.ts'
-import { everySeen, reportBounds } from '../../../domain/message-search/box-search.ts'
+import { everyShownMessage, reportBounds } from '../../../domain/message-search/box-search.ts'
 import { countRecent } from '../../../domain/message-search/recent-counts.ts'
 import { searchLimitersOf } from '../../../domain/message-search/search-limiters.ts'
 import { loadNumbering, type Numbering } from '../../../domain/numbering/numbering.ts'
@@ -222,7 +222,7 @@ describe('the file of a search', () => {
   }
   const rowsOf = async (bounds: Partial<typeof reportBounds>) => {
     const within = { ...reportBounds, pauseMs: 1, ...bounds }
-    const pages = everySeen(api.sql, [ours.companyId], { typed: '' }, new Date(), within)
+    const pages = everyShownMessage(api.sql, [ours.companyId], { typed: '' }, new Date(), within)
     const options = { language: 'ru', zone: 'Asia/Tokyo', hasPrices: false, hasCompanies: false } as const
     let file = ''
     for await (const piece of messageReport(pages, options)) file += piece

@@ -12,9 +12,9 @@ import { type LifeOfMessage, type LifeOfStep, lifeOfMessage } from '../../../dom
 import type { Moment } from '../../../domain/message-life/moment.ts'
 import {
   type BoxAnswer,
-  everySeen,
-  requireSeen,
-  type SeenMessage,
+  everyShownMessage,
+  requireShownMessage,
+  type ShownMessage,
   searchBox,
 } from '../../../domain/message-search/box-search.ts'
 import { statusTimeOf, statusWordOf } from '../../../domain/message-search/found-message.ts'
@@ -133,7 +133,7 @@ const messageReportRoutes =
         const { language, zone = billingZone } = query
         refuseUnknownZone(zone)
         const isOfMany = viewer.kind !== 'COMPANY' && query.companyId === undefined
-        const pages = everySeen(sql, companyIds, searchOf(query), clock())
+        const pages = everyShownMessage(sql, companyIds, searchOf(query), clock())
         const pieces = messageReport(pages, { language, zone, hasPrices: maySeePrices(viewer), hasCompanies: isOfMany })
         return files.send(request, reply, { name: 'messages', format: 'csv', pieces })
       },
@@ -159,7 +159,7 @@ const messageHistoryRoutes =
       { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, params: ByCallback } },
       async ({ viewer, actor, query, params }, reply) => {
         const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
-        const { companyId } = await requireSeen(sql, companyIds, params.uuid.toLowerCase())
+        const { companyId } = await requireShownMessage(sql, companyIds, params.uuid.toLowerCase())
         const { callbackId } = params
         await sql.begin(async tx => {
           await replayCallback(tx, companyId, callbackId, clock())
@@ -188,7 +188,7 @@ function searchOf(query: Type.Static<typeof Filters>) {
   }
 }
 
-const present = (message: SeenMessage) => ({
+const present = (message: ShownMessage) => ({
   uuid: message.uuid,
   companyId: message.companyId,
   companyName: message.companyName,

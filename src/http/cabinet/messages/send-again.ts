@@ -1,7 +1,7 @@
 import { type ClientChannel, channelTypes } from '../../../base/channel-types.ts'
 import type { Content } from '../../../base/content/content.ts'
 import type { LifeOfMessage } from '../../../domain/message-life/message-life.ts'
-import type { SeenMessage } from '../../../domain/message-search/box-search.ts'
+import type { ShownMessage } from '../../../domain/message-search/box-search.ts'
 
 /** The values of a failed message for the form of a single message. */
 export type MessageAgain = {
@@ -26,7 +26,7 @@ export function againOf({ message, steps }: LifeOfMessage): MessageAgain | null 
   return { destination, channelType, senderName, text, ...fields }
 }
 
-const isCode = ({ trafficType, channelType }: SeenMessage) =>
+const isCode = ({ trafficType, channelType }: ShownMessage) =>
   trafficType === 'AUTHORIZE' || channelType === 'FLASHCALL' || channelType === 'VOICECODE'
 
 const isOfClients = (channelType: string): channelType is ClientChannel =>

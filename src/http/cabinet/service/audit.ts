@@ -4,7 +4,7 @@ import { invalid } from '../../../base/errors.ts'
 import { readTimestamp } from '../../../base/time/timestamp.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { type Entry, type Filter, listEntries, type Place } from '../../../domain/audit-log/audit-log.ts'
-import { type Actor, type What, whats } from '../../../domain/audit-log/entry.ts'
+import { type Actor, type AuditAction, auditActions } from '../../../domain/audit-log/entry.ts'
 import { requireCompanyWithin } from '../../../domain/companies/companies.ts'
 import type { Viewer } from '../../../domain/people/person.ts'
 import { DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
@@ -14,7 +14,7 @@ const Query = Type.Object({
   companyId: Type.Optional(Id),
   /** The login of the person who made the change, or the system user of a command. */
   person: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-  what: Type.Optional(OneOf(whats)),
+  what: Type.Optional(OneOf(auditActions)),
   /** The kind and the id of the changed object, such as `person:12`. */
   subject: Type.Optional(Type.String({ pattern: '^[a-z_]{1,30}:.{1,300}$' })),
   from: Type.Optional(DateTime),
@@ -28,8 +28,8 @@ const Query = Type.Object({
 /** Types of answers, which the page imports. */
 export type AuditEntry = ReturnType<typeof present>
 /** `whats`: the kinds of changes that the viewer may see. */
-export type AuditAnswer = { entries: AuditEntry[]; next: string | null; whats: readonly What[] }
-export type { What } from '../../../domain/audit-log/entry.ts'
+export type AuditAnswer = { entries: AuditEntry[]; next: string | null; whats: readonly AuditAction[] }
+export type { AuditAction } from '../../../domain/audit-log/entry.ts'
 
 /** Changes of the viewer's company, of a partner and its companies, or for staff of the whole service. */
 export const auditRoutes =
@@ -44,7 +44,7 @@ export const auditRoutes =
         return {
           entries: entries.map(entry => present(viewer, entry)),
           next: next ? placeText(next) : null,
-          whats: whats.filter(what => !notFor[viewer.kind].test(what)),
+          whats: auditActions.filter(what => !notFor[viewer.kind].test(what)),
         }
       },
     )

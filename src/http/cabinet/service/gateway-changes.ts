@@ -4,7 +4,7 @@ import { allChannelTypes } from '../../../base/channel-types.ts'
 import { invalid } from '../../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
-import type { Actor, What } from '../../../domain/audit-log/entry.ts'
+import type { Actor, AuditAction } from '../../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../../domain/companies/companies.ts'
 import { gatewayFields, gatewaySubject, OTHER_BRANDS } from '../../../domain/gateways/audit-fields.ts'
 import type { Connectors } from '../../../domain/gateways/connectors.ts'
@@ -16,7 +16,7 @@ import {
   MOST_DRAIN_HOURS,
 } from '../../../domain/gateways/gateway.ts'
 import { addGateway, changeGatewayIn, findGateway, removeDrained } from '../../../domain/gateways/gateways.ts'
-import { waitForEngines } from '../../../domain/gateways/states.ts'
+import { waitForEngines } from '../../../domain/gateways/monitoring/states.ts'
 import { brandIds, brands, OTHER_BRAND_ID } from '../../../domain/numbering/brand.ts'
 import { Defaulted, Id, Nullable, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
@@ -123,7 +123,7 @@ class GatewayChanges {
 
   async change(
     actor: Actor,
-    what: What,
+    what: AuditAction,
     gatewayId: number,
     change: GatewayChange,
     version?: number,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { seeEngine } from '../../../domain/engines/engines.ts'
+import { recordEngine } from '../../../domain/engines/engines.ts'
 import { healthOf } from '../../../domain/health/health.ts'
-import { seeApi } from '../../../domain/health/processes.ts'
+import { recordApi } from '../../../domain/health/processes.ts'
 import { useApp } from '../../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../../testing/cabinet.ts'
 import { aCompany, aPartner } from '../../../testing/factories.ts'
@@ -14,10 +14,10 @@ const vitals = { host: 'one', pid: 7, version: '0.1.0', memoryBytes: 1024, loopD
 const [alive, killed, slow] = [randomUUID(), randomUUID(), randomUUID()]
 
 beforeAll(async () => {
-  await seeEngine(api.sql, alive, 0, { ...vitals, unrecorded: 2 })
-  await seeEngine(api.sql, killed, 0, vitals)
+  await recordEngine(api.sql, alive, 0, { ...vitals, unrecorded: 2 })
+  await recordEngine(api.sql, killed, 0, vitals)
   await api.sql`update engines set seen_at = now() - interval '11 seconds' where worker = ${killed}`
-  await seeApi(api.sql, slow, 7000, { ...vitals, loopDelayMs: 2000 })
+  await recordApi(api.sql, slow, 7000, { ...vitals, loopDelayMs: 2000 })
 })
 
 async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {

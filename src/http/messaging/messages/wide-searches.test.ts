@@ -26,7 +26,7 @@ async function whileInboundIsLocked(work: () => Promise<void>) {
   })
 }
 
-const inHand = async () =>
+const waitingSearches = async () =>
   (await api.sql`select from pg_locks where not granted and relation = 'inbound_messages'::regclass`).length
 
 const wide = 'direction=inbound&content=hello'
@@ -39,7 +39,7 @@ test('sixteen searches of one company at once are all answered', async () => {
 test('a search that waits too long is 429 and told when to come again; another company searches meanwhile', async () => {
   await whileInboundIsLocked(async () => {
     const first = search(slow, wide)
-    await eventually(async () => expect(await inHand()).toBe(1))
+    await eventually(async () => expect(await waitingSearches()).toBe(1))
     const waiting = search(slow, wide)
     expect((await search(other, 'content=hello')).status).toBe(200)
     // What a key finds is little: such searches have places of their own.

@@ -5,7 +5,7 @@ import { connect, type Pool, type Transaction } from '../../../db/sql.ts'
 import { loadNumbering } from '../../../domain/numbering/numbering.ts'
 import { CodeChecker } from '../../../domain/verifications/checker.ts'
 import { CodeBox } from '../../../domain/verifications/code-box.ts'
-import { forgetOldVerifications, noteFallbacks } from '../../../domain/verifications/verifications.ts'
+import { forgetOldVerifications, recordFallbacks } from '../../../domain/verifications/verifications.ts'
 import { defaultLimits, type VerifierChannel } from '../../../domain/verifiers/verifier.ts'
 import { requireVerifier } from '../../../domain/verifiers/verifiers.ts'
 import { aMessagingSide, type MessagingSide } from '../../../testing/conformance/messaging-world.ts'
@@ -193,7 +193,7 @@ describe('a fallback', () => {
       const fallback = pools[1].begin(async sql => {
         // As the planner does it in a large table: the rows are found one by one, by their keys.
         await sql`select set_config(name, 'off', true) from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) name`
-        await noteFallbacks(sql as Transaction, side.companyId, sends)
+        await recordFallbacks(sql as Transaction, side.companyId, sends)
       })
       await waitersAre(2)
       return { checks, fallback }

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect } from '../../../db/sql.ts'
 import { CodeChecker } from '../../../domain/verifications/checker.ts'
 import { CodeBox } from '../../../domain/verifications/code-box.ts'
-import { keepCodes, verificationStatistics } from '../../../domain/verifications/verifications.ts'
+import { storeCodes, verificationStatistics } from '../../../domain/verifications/verifications.ts'
 import { defaultLimits, type VerifierChannel } from '../../../domain/verifiers/verifier.ts'
 import { aMessagingSide, type MessagingSide } from '../../../testing/conformance/messaging-world.ts'
 import { useEngines } from '../../../testing/engines.ts'
@@ -261,7 +261,7 @@ describe('guesses', () => {
       limits: defaultLimits,
       hashesFor: (of: string) => [box.hash(of, '000042')],
     }
-    await api.sql.begin(tx => keepCodes(tx, side.companyId, [more]))
+    await api.sql.begin(tx => storeCodes(tx, side.companyId, [more]))
     expect(await check(uuid, '000043')).toBe('WRONG_CODE')
     expect(await check(uuid, '000042')).toBe('CONFIRMED')
   })

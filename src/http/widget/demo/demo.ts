@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../base/errors.ts'
-import { handedMessage } from '../../../domain/gateways/gateways.ts'
+import { simulatedMessage } from '../../../domain/gateways/gateways.ts'
 import { outcomeOf, type SessionContext, sendForSession } from '../../../domain/verification/widget-sessions.ts'
 import type { Widget } from '../../../domain/verifiers/verifier.ts'
 import { findSession, widgetIdIn } from '../../../domain/widgets/sessions.ts'
@@ -84,7 +84,7 @@ async function requireDemoSession(context: DemoContext, key: string): Promise<{ 
 
 /** The newest code of a session, as the simulated operator got it. */
 async function handedFor({ sql }: Context, { companyId, messageUuid }: Session) {
-  const handed = messageUuid ? await handedMessage(sql, companyId, messageUuid) : undefined
+  const handed = messageUuid ? await simulatedMessage(sql, companyId, messageUuid) : undefined
   if (!handed) return []
   const { uuid, channelType, senderName, destination, text } = handed
   return [{ messageUuid: uuid, channelType, senderName, destination, text }]

@@ -5,7 +5,7 @@ import type {
   CallbackLogAnswer,
   CallbackSettings,
   LogEntry,
-  SeenReceiver,
+  ShownReceiver,
   TestAnswer,
 } from '../../../../src/http/cabinet/developers/callback-log.ts'
 import { ask, type Wire } from '../../api.ts'
@@ -13,7 +13,7 @@ import { dayIn, integerIn, startOfDay, textIn } from '../../search-values.ts'
 import { useWords } from '../../words/words.ts'
 
 export type Logged = Wire<LogEntry>
-export type Receiver = Wire<SeenReceiver>
+export type Receiver = Wire<ShownReceiver>
 export type Opened = Wire<CallbackAnswer>
 export type Settings = Wire<CallbackSettings>
 

@@ -1,4 +1,4 @@
-import type { What } from '../../../../src/http/cabinet/service/audit.ts'
+import type { AuditAction } from '../../../../src/http/cabinet/service/audit.ts'
 import { reviewStates } from './review-states.ts'
 
 const whats = {
@@ -90,7 +90,7 @@ const whats = {
   'audit.what.message.sent': 'Message sent',
   'audit.what.month.detached': 'Month detached',
   'audit.what.audit_log.dropped': 'Old entries dropped',
-} as const satisfies Record<`audit.what.${What}`, string>
+} as const satisfies Record<`audit.what.${AuditAction}`, string>
 
 export const audit = {
   ...reviewStates,

@@ -7,7 +7,7 @@ import { CHART_HOURS, type Days, daysAt } from './days.ts'
 import * as store from './store.ts'
 
 /** How a company stands now, for a list of several. */
-export type Standing = {
+export type CompanySummary = {
   /** Only for people who may see money. */
   account: Account | undefined
   today: { sent: number; delivered: number; failed: number }
@@ -21,7 +21,11 @@ export type Standing = {
 type Asking = { sees: (right: Right) => boolean; now: Date; billingZone: string }
 
 /** Of companies of one page: what it reads depends on their number alone, not on their messages. */
-export async function standingsOf(sql: Sql, companyIds: number[], asking: Asking): Promise<Map<number, Standing>> {
+export async function companySummaries(
+  sql: Sql,
+  companyIds: number[],
+  asking: Asking,
+): Promise<Map<number, CompanySummary>> {
   const { sees, now, billingZone } = asking
   const days = daysAt(now, billingZone)
   const from = new Date(Math.min(days.today.getTime(), days.firstHour.getTime()))
@@ -34,7 +38,7 @@ export async function standingsOf(sql: Sql, companyIds: number[], asking: Asking
   const hoursOf = Map.groupBy(hours, ({ companyId }) => companyId)
   const accountOf = new Map(accounts.map(account => [account.companyId, account]))
   const runningOf = new Map(running.map(row => [row.companyId, row.running]))
-  const standingOf = (companyId: number): Standing => ({
+  const standingOf = (companyId: number): CompanySummary => ({
     account: accountOf.get(companyId),
     ...trafficOf(hoursOf.get(companyId) ?? [], days),
     running: runningOf.get(companyId) ?? 0,
@@ -58,14 +62,14 @@ function trafficOf(hours: store.HourSums[], { today, firstHour }: Days) {
   }
 }
 
-export type PartnerStanding = Omit<store.PartnerSums, 'partnerId'>
+export type PartnerSummary = Omit<store.PartnerSums, 'partnerId'>
 
 /** For staff: how many companies each partner has, and what they sent today together. */
-export async function standingsOfPartners(
+export async function partnerSummaries(
   sql: Sql,
   partnerIds: number[],
   { now, billingZone }: Pick<Asking, 'now' | 'billingZone'>,
-): Promise<Map<number, PartnerStanding>> {
+): Promise<Map<number, PartnerSummary>> {
   const sums = await store.selectSumsOfPartners(sql, partnerIds, daysAt(now, billingZone).today)
   return new Map(sums.map(({ partnerId, ...standing }) => [partnerId, standing]))
 }

@@ -4,7 +4,7 @@ import { enqueueMessagingCallbacks, type MessagingEvent } from '../callbacks/cal
 import { callbackEventOf } from '../callbacks/messaging-event.ts'
 
 /** The fields of a message that a callback needs. */
-export type Told = {
+export type CallbackFields = {
   uuid: string
   channelType: ChannelType
   externalId: string | null
@@ -14,7 +14,7 @@ export type Told = {
   cascadeStep: number | null
 }
 
-type What =
+type EventKind =
   | {
       kind: 'status'
       status: Extract<MessagingEvent, { kind: 'status' }>['status']
@@ -24,18 +24,23 @@ type What =
   | Pick<Extract<MessagingEvent, { kind: 'price' }>, 'kind' | 'parts' | 'price' | 'currency' | 'at'>
   | Pick<Extract<MessagingEvent, { kind: 'click' }>, 'kind' | 'url' | 'shortUrl' | 'at'>
 
-export type Telling = { of: Told; what: What }
+export type EventOfMessage = { of: CallbackFields; what: EventKind }
 
 /** Writes callbacks for events, in their order, for clients that requested them. */
-export async function tell(sql: Transaction, companyId: number, tellings: Telling[], now: Date): Promise<void> {
-  const events = tellings.flatMap(({ of, what }) => {
+export async function enqueueEvents(
+  sql: Transaction,
+  companyId: number,
+  events: EventOfMessage[],
+  now: Date,
+): Promise<void> {
+  const requested = events.flatMap(({ of, what }) => {
     const event = eventOf(of, what)
     return of.callbackUrl && of.callbackEvents?.includes(callbackEventOf(event)) ? [{ url: of.callbackUrl, event }] : []
   })
-  await enqueueMessagingCallbacks(sql, companyId, events, now)
+  await enqueueMessagingCallbacks(sql, companyId, requested, now)
 }
 
-const eventOf = (of: Told, what: What): MessagingEvent => ({
+const eventOf = (of: CallbackFields, what: EventKind): MessagingEvent => ({
   ...what,
   messageUuid: of.uuid,
   channelType: of.channelType,

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Sql } from '../../../db/sql.ts'
 import type { GatewayError } from './minute.ts'
 import * as store from './minute-store.ts'
 

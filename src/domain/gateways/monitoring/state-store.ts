@@ -1,5 +1,5 @@
-import type { Sql } from '../../db/sql.ts'
-import type { GatewayState, OwnState } from './gateway.ts'
+import type { Sql } from '../../../db/sql.ts'
+import type { GatewayState, OwnState } from '../gateway.ts'
 
 export function upsertStates(sql: Sql, worker: string, states: OwnState[]) {
   const column = <K extends keyof OwnState>(name: K) => states.map(state => state[name])

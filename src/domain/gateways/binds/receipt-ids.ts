@@ -1,9 +1,9 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Sql } from '../../../db/sql.ts'
+import type { LearntReceiptIds, OwnAnswers } from '../gateway.ts'
 import * as store from './bind-store.ts'
 import { BIND_LEASE_SECONDS } from './binds.ts'
-import type { LearntReceiptIds, OwnAnswers } from './gateway.ts'
 
-export { forgetReceiptIds, keepReceiptIds } from './bind-store.ts'
+export { forgetReceiptIds, saveReceiptIds } from './bind-store.ts'
 
 /** The formats of ids in the receipts of gateways, as any engine learnt them. */
 export async function allLearntReceiptIds(sql: Sql, gatewayIds: number[]): Promise<Map<number, LearntReceiptIds>> {
@@ -15,7 +15,7 @@ export async function learntReceiptIds(sql: Sql, gatewayId: number): Promise<Lea
   return (await allLearntReceiptIds(sql, [gatewayId])).get(gatewayId)
 }
 
-export async function noteAnswers(sql: Sql, gatewayId: number, worker: string, answers: OwnAnswers): Promise<void> {
+export async function saveAnswers(sql: Sql, gatewayId: number, worker: string, answers: OwnAnswers): Promise<void> {
   await store.upsertAnswers(sql, gatewayId, worker, answers)
   await store.deleteOldAnswers(sql, gatewayId)
 }

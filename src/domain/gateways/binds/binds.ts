@@ -1,17 +1,17 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Sql } from '../../../db/sql.ts'
 import * as store from './bind-store.ts'
 
 /** A worker that does not renew its binds for this time loses them. Any other worker can take them. */
 export const BIND_LEASE_SECONDS = 10
 
-/** What a worker holds of a gateway's binds, and what of it is more than its share. */
-export type Holding = { binds: number[]; tooMany: number[] }
+/** The binds of a gateway that a worker has, and the binds beyond its share. */
+export type BindShare = { binds: number[]; tooMany: number[] }
 
 /**
- * Renews a worker's binds and takes free ones up to its share. Those beyond it stay the worker's until it has closed
- * them and gives them back: `giveBack`. With several workers at work it takes a second or two until each has its share.
+ * Renews a worker's binds and takes free binds up to its share. The worker keeps binds beyond its share until it has
+ * closed them and calls `releaseBinds`. With several workers it takes a second or two until each has its share.
  */
-export async function shareBinds(sql: Sql, gatewayId: number, worker: string, contract: number): Promise<Holding> {
+export async function shareBinds(sql: Sql, gatewayId: number, worker: string, contract: number): Promise<BindShare> {
   const [row] = await store.renewBinds(sql, gatewayId, worker, BIND_LEASE_SECONDS)
   const { binds, seekers } = row!
   const share = shareOf(worker, seekers, contract)
@@ -29,12 +29,12 @@ export function shareOf(worker: string, seekers: string[], contract: number): nu
   return each + (seekers.indexOf(worker) < contract % seekers.length ? 1 : 0)
 }
 
-export async function giveBackBinds(sql: Sql, gatewayId: number, worker: string, binds: number[]): Promise<void> {
+export async function releaseBinds(sql: Sql, gatewayId: number, worker: string, binds: number[]): Promise<void> {
   if (binds.length > 0) await store.deleteBinds(sql, gatewayId, worker, binds)
 }
 
-/** A worker is done with the gateway: all it has is free at once. */
-export async function leaveBinds(sql: Sql, gatewayId: number, worker: string): Promise<void> {
+/** Releases all binds of a worker that stops using the gateway. */
+export async function releaseAllBinds(sql: Sql, gatewayId: number, worker: string): Promise<void> {
   await store.deleteAllBinds(sql, gatewayId, worker)
-  await store.deleteGoneSeekers(sql, gatewayId)
+  await store.deleteOldSeekers(sql, gatewayId)
 }

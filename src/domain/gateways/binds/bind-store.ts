@@ -1,5 +1,5 @@
-import type { Sql } from '../../db/sql.ts'
-import type { AllAnswers, LearntReceiptIds, OwnAnswers } from './gateway.ts'
+import type { Sql } from '../../../db/sql.ts'
+import type { AllAnswers, LearntReceiptIds, OwnAnswers } from '../gateway.ts'
 
 /**
  * Registers a worker that needs binds, and renews the binds that it has. Returns its binds and all workers that need
@@ -60,7 +60,7 @@ export const deleteAllBinds = (sql: Sql, gatewayId: number, worker: string) => s
   with seeking as (delete from gateway_bind_seekers where gateway_id = ${gatewayId} and worker = ${worker})
   delete from gateway_binds where gateway_id = ${gatewayId} and worker = ${worker}`
 
-export const deleteGoneSeekers = (sql: Sql, gatewayId: number) => sql`
+export const deleteOldSeekers = (sql: Sql, gatewayId: number) => sql`
   delete from gateway_bind_seekers
   where gateway_id = ${gatewayId} and expires_at < clock_timestamp() - interval '1 hour'`
 
@@ -69,7 +69,7 @@ export const selectReceiptIds = (sql: Sql, gatewayIds: number[]) => sql<(LearntR
   where gateway_id = any(${gatewayIds}::bigint[])`
 
 /** Nothing happens for a gateway that was removed meanwhile. */
-export const keepReceiptIds = (sql: Sql, gatewayId: number, { relation, byAddress }: LearntReceiptIds) => sql`
+export const saveReceiptIds = (sql: Sql, gatewayId: number, { relation, byAddress }: LearntReceiptIds) => sql`
   insert into gateway_receipt_ids (gateway_id, relation, by_address)
   select gateway_id, ${relation}, ${byAddress} from gateways where gateway_id = ${gatewayId} for key share
   on conflict (gateway_id) do update

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Sql } from '../../db/sql.ts'
-import type { Gateway, GatewayState, OwnState } from './gateway.ts'
+import type { Sql } from '../../../db/sql.ts'
+import type { Gateway, GatewayState, OwnState } from '../gateway.ts'
 import * as store from './state-store.ts'
 
 export { gatewayEngines } from './state-store.ts'
 
-/** Writes down how an engine's gateways are doing, in place of what it wrote before. */
+/** Replaces the states of an engine's gateways. */
 export async function writeGatewayStates(sql: Sql, worker: string, states: OwnState[]): Promise<void> {
   await store.deleteOthers(
     sql,
@@ -15,7 +15,7 @@ export async function writeGatewayStates(sql: Sql, worker: string, states: OwnSt
   if (states.length > 0) await store.upsertStates(sql, worker, states)
 }
 
-/** An engine that stops takes its word with it. */
+/** Removes the states of an engine that stops. */
 export async function removeGatewayStates(sql: Sql, worker: string): Promise<void> {
   await store.deleteOthers(sql, worker, [])
 }
@@ -50,6 +50,6 @@ async function untilNone(count: () => Promise<{ engines: number }[]>, patienceMs
   }
 }
 
-/** Parts that were taken a second, over the last minute. */
+/** The accepted parts per second, over the last minute. */
 export const partsPerSecondOf = ({ partsLastMinute }: Pick<GatewayState, 'partsLastMinute'>): number =>
   Math.round((partsLastMinute / 60) * 100) / 100

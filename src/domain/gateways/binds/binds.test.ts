@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { useDatabase } from '../../testing/database.ts'
-import { aGateway } from '../../testing/engines.ts'
-import { eventually } from '../../testing/eventually.ts'
+import { useDatabase } from '../../../testing/database.ts'
+import { aGateway } from '../../../testing/engines.ts'
+import { eventually } from '../../../testing/eventually.ts'
+import { removeGateway } from '../gateways.ts'
 import { shareBinds } from './binds.ts'
-import { removeGateway } from './gateways.ts'
-import { keepReceiptIds, noteAnswers } from './receipt-ids.ts'
+import { saveAnswers, saveReceiptIds } from './receipt-ids.ts'
 
 const db = useDatabase()
 const worker = randomUUID()
@@ -16,8 +16,8 @@ test('a worker of a gateway that was removed gets no binds, and no error', async
   expect(await shareBinds(db.sql, gatewayId, worker, 2)).toEqual({ binds: [1, 2], tooMany: [] })
   await removeGateway(db.sql, gatewayId)
   expect(await shareBinds(db.sql, gatewayId, worker, 2)).toEqual({ binds: [], tooMany: [] })
-  await keepReceiptIds(db.sql, gatewayId, learnt)
-  await noteAnswers(db.sql, gatewayId, worker, { behindMs: 0, unanswered: 0, open: 0 })
+  await saveReceiptIds(db.sql, gatewayId, learnt)
+  await saveAnswers(db.sql, gatewayId, worker, { behindMs: 0, unanswered: 0, open: 0 })
 })
 
 test('neither does a worker that asks while the gateway is being removed', async () => {
@@ -25,7 +25,7 @@ test('neither does a worker that asks while the gateway is being removed', async
   await shareBinds(db.sql, gatewayId, worker, 2)
   const asking = await db.sql.begin(async sql => {
     await removeGateway(sql, gatewayId)
-    const asked = [shareBinds(db.sql, gatewayId, worker, 2), keepReceiptIds(db.sql, gatewayId, learnt)]
+    const asked = [shareBinds(db.sql, gatewayId, worker, 2), saveReceiptIds(db.sql, gatewayId, learnt)]
     for (const answer of asked) answer.catch(() => {}) // looked at below
     await eventually(async () => expect(await waitingForLocks()).toBe(2))
     return { asked }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Sql } from '../../../db/sql.ts'
 import type { GatewayError, OwnMinute } from './minute.ts'
 
 export function writeGatewayMinutes(sql: Sql, worker: string, rows: OwnMinute[]) {
