@@ -56,6 +56,7 @@ export const invalid = (reason: string) => new AppError('invalid', reason)
 export const invalidField = (field: string, reason: string, step?: number) =>
   new AppError('invalid', reason, { field, step })
 export const notFound = (what: string) => new AppError('not_found', `${what} not found`)
+export const changedMeanwhile = () => invalid('Somebody else changed this meanwhile: load it again')
 
 /** A mistake in a command or a setting. The program prints the sentence without a stack and exits with a non-zero status. */
 export class UsageError extends Error {}

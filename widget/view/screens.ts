@@ -157,7 +157,7 @@ function drawCode({ way, length, hasOtherWays }: Code, around: Surroundings): Dr
 
   return {
     parts: [
-      drawTitle(words.of(isFlash ? 'flash.title' : way === 'VOICECODE' ? 'voice.title' : 'code.title')),
+      drawTitle(words.of(codeTitle(way))),
       text,
       input.node,
       message.node,
@@ -183,18 +183,27 @@ function drawCode({ way, length, hasOtherWays }: Code, around: Surroundings): Dr
   }
 
   function showHint() {
-    message.show(isFlash ? { text: words.of('flash.example') } : undefined)
+    message.show(shownMessage(words, way, undefined))
   }
 
   function showMessage(next: CodeMessage | undefined) {
     shown = next
     input.setWrong(next?.kind === 'wrong')
-    if (next?.kind === 'wrong') {
-      const text = words.count(isFlash ? 'wrong.flash' : 'wrong', next.triesLeft)
-      message.show({ text, icon: 'alert', tone: 'bad' })
-    } else if (next) message.show({ text: words.of('offline.code'), icon: 'offline' })
-    else showHint()
+    message.show(shownMessage(words, way, next))
   }
+}
+
+/** Without a message, the screen of a flash call shows an example. */
+function shownMessage(words: Words, way: Channel, message: CodeMessage | undefined): Saying | undefined {
+  const isFlash = way === 'FLASHCALL'
+  if (!message) return isFlash ? { text: words.of('flash.example') } : undefined
+  if (message.kind === 'offline') return { text: words.of('offline.code'), icon: 'offline' }
+  return { text: words.count(isFlash ? 'wrong.flash' : 'wrong', message.triesLeft), icon: 'alert', tone: 'bad' }
+}
+
+function codeTitle(way: Channel): Word {
+  if (way === 'FLASHCALL') return 'flash.title'
+  return way === 'VOICECODE' ? 'voice.title' : 'code.title'
 }
 
 function codeText(way: Channel): Word {

@@ -16,7 +16,7 @@ const LONGEST_ROW = 100_000
  * separators and line ends. The line `sep=;`, which spreadsheets put in front, is no row.
  */
 export async function* readRows(text: AsyncIterable<string>, separator: Separator): AsyncGenerator<Row> {
-  const parser = createParser(separator)
+  const parser = new Parser(separator)
   for await (const piece of text) yield* parser.push(piece).filter(isNoHint)
   yield* parser.end().filter(isNoHint)
 }
@@ -37,92 +37,97 @@ export function separatorOf(firstLine: string): Separator {
 export const csvLine = (fields: string[], separator: Separator): string =>
   `${fields.map(text => (/["\r\n,;\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(separator)}\r\n`
 
-type Parser = { push(text: string): Row[]; end(): Row[] }
-
 /** Reads one character after the other, so that a file may be cut into pieces anywhere. */
-function createParser(separator: string): Parser {
-  let place: 'plain' | 'quoted' | 'after quote' = 'plain'
-  let rows: Row[] = []
-  let fields: string[] = []
-  let field = ''
-  let isBegun = false // something of the field has been seen, if only its quotation mark
-  let line = 1
-  let firstLine = 1
-  let length = 0
-  let afterReturn = false
+class Parser {
+  readonly #separator: string
+  #place: 'plain' | 'quoted' | 'after quote' = 'plain'
+  #rows: Row[] = []
+  #fields: string[] = []
+  #field = ''
+  /** Whether the field has any character, if only its quotation mark. */
+  #isBegun = false
+  #line = 1
+  #firstLine = 1
+  #length = 0
+  #isAfterReturn = false
 
-  function take(sign: string) {
-    const isLineEnd = sign === '\r' || (sign === '\n' && !afterReturn)
-    if (isLineEnd) line += 1
-    if (++length > LONGEST_ROW) {
-      throw new UsageError(`line ${firstLine}: the row is too long; perhaps a quotation mark is not closed.`)
-    }
-    if (place === 'quoted') takeQuoted(sign)
-    else if (place === 'after quote' && sign === '"') reopen()
-    else takePlain(sign, isLineEnd)
-    afterReturn = sign === '\r'
+  constructor(separator: string) {
+    this.#separator = separator
   }
 
-  function takeQuoted(sign: string) {
-    if (sign === '"') place = 'after quote'
-    else field += sign
+  /** Returns the rows that end in this piece. */
+  push(text: string): Row[] {
+    for (const sign of text) this.#take(sign)
+    return this.#takeRows()
+  }
+
+  /** Returns the last row. */
+  end(): Row[] {
+    if (this.#place === 'quoted') throw new UsageError(`line ${this.#firstLine}: a quotation mark is not closed.`)
+    this.#endRow()
+    return this.#takeRows()
+  }
+
+  #take(sign: string) {
+    const isLineEnd = sign === '\r' || (sign === '\n' && !this.#isAfterReturn)
+    if (isLineEnd) this.#line += 1
+    if (++this.#length > LONGEST_ROW) {
+      throw new UsageError(`line ${this.#firstLine}: the row is too long; perhaps a quotation mark is not closed.`)
+    }
+    if (this.#place === 'quoted') this.#takeQuoted(sign)
+    else if (this.#place === 'after quote' && sign === '"') this.#reopen()
+    else this.#takePlain(sign, isLineEnd)
+    this.#isAfterReturn = sign === '\r'
+  }
+
+  #takeQuoted(sign: string) {
+    if (sign === '"') this.#place = 'after quote'
+    else this.#field += sign
   }
 
   /** Two quotation marks in a row stand for one. */
-  function reopen() {
-    field += '"'
-    place = 'quoted'
+  #reopen() {
+    this.#field += '"'
+    this.#place = 'quoted'
   }
 
-  function takePlain(sign: string, isLineEnd: boolean) {
-    place = 'plain'
-    if (isLineEnd) endRow()
+  #takePlain(sign: string, isLineEnd: boolean) {
+    this.#place = 'plain'
+    if (isLineEnd) this.#endRow()
     else if (sign === '\n')
       return // the second half of a line end
-    else if (sign === separator) endField()
-    else if (sign === '"' && !isBegun) open()
-    else add(sign)
+    else if (sign === this.#separator) this.#endField()
+    else if (sign === '"' && !this.#isBegun) this.#open()
+    else this.#add(sign)
   }
 
-  function open() {
-    place = 'quoted'
-    isBegun = true
+  #open() {
+    this.#place = 'quoted'
+    this.#isBegun = true
   }
 
-  function add(sign: string) {
-    field += sign
-    isBegun = true
+  #add(sign: string) {
+    this.#field += sign
+    this.#isBegun = true
   }
 
-  function endField() {
-    fields.push(field)
-    field = ''
-    isBegun = false
+  #endField() {
+    this.#fields.push(this.#field)
+    this.#field = ''
+    this.#isBegun = false
   }
 
-  function endRow() {
-    endField()
-    if (fields.some(text => text.trim() !== '')) rows.push({ line: firstLine, fields })
-    fields = []
-    firstLine = line
-    length = 0
+  #endRow() {
+    this.#endField()
+    if (this.#fields.some(text => text.trim() !== '')) this.#rows.push({ line: this.#firstLine, fields: this.#fields })
+    this.#fields = []
+    this.#firstLine = this.#line
+    this.#length = 0
   }
 
-  function handOver(): Row[] {
-    const done = rows
-    rows = []
-    return done
-  }
-
-  return {
-    push(text) {
-      for (const sign of text) take(sign)
-      return handOver()
-    },
-    end() {
-      if (place === 'quoted') throw new UsageError(`line ${firstLine}: a quotation mark is not closed.`)
-      endRow()
-      return handOver()
-    },
+  #takeRows(): Row[] {
+    const rows = this.#rows
+    this.#rows = []
+    return rows
   }
 }

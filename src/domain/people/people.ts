@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { AppError, invalid, invalidField, notFound } from '../../base/errors.ts'
+import { AppError, changedMeanwhile, invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { refusalOfLogin, refusalOfPassword } from '../partners/partner.ts'
 import { partnerWithLogin, usePasswordHash } from '../partners/partners.ts'
@@ -160,8 +160,6 @@ export async function changeRole(sql: Transaction, person: Person, role: string)
   const { count } = await store.updateRole(sql, person, checked)
   if (count === 0) throw changedMeanwhile()
 }
-
-export const changedMeanwhile = () => invalid('Somebody else changed this meanwhile: load it again')
 
 /** A deactivated person is out at once: every request asks whether the person may still come in. */
 export async function deactivatePerson(sql: Transaction, person: Person): Promise<void> {

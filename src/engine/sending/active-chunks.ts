@@ -19,7 +19,7 @@ import { type Attempt, type SenderContext, unsentMessageOf } from './work.ts'
 export type ActiveChunksContext = SenderContext & {
   billingZone: string
   worker: string
-  allowances: Allowances
+  allowances: Pick<Allowances, keyof Allowances>
   gateways: Pick<Gateways, 'carriersOf'>
   /** True once the engine stops: no further message is submitted. */
   isStopping(): boolean

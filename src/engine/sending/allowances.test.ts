@@ -2,10 +2,10 @@ import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import type { RunnableLane } from '../../domain/lanes/lane.ts'
 import { useDatabase } from '../../testing/database.ts'
-import { createAllowances, type UsedUp } from './allowances.ts'
+import { Allowances, type UsedUp } from './allowances.ts'
 
 const db = useDatabase()
-const allowances = () => createAllowances({ sql: db.sql, clock: () => new Date(), log: pino({ level: 'silent' }) })
+const allowances = () => new Allowances({ sql: db.sql, clock: () => new Date(), log: pino({ level: 'silent' }) })
 
 beforeEach(() => db.sql`truncate rate_buckets`)
 
@@ -16,21 +16,21 @@ const aLane = (given: Partial<RunnableLane> = {}) =>
 const refill = () => db.sql`update rate_buckets set filled_at = filled_at - interval '1 hour'`
 
 test('parts that a used-up limit regains during a turn are only given out in the next turn', async () => {
-  const { draw } = allowances()
+  const from = allowances()
   const turn: UsedUp = new Map()
-  expect((await draw(aLane(), undefined, 1000, turn)).parts).toBe(100)
+  expect((await from.draw(aLane(), undefined, 1000, turn)).parts).toBe(100)
   await refill()
   const before = new Date()
-  const { parts, retryAt } = await draw(aLane({ priority: 1 }), undefined, 1000, turn)
+  const { parts, retryAt } = await from.draw(aLane({ priority: 1 }), undefined, 1000, turn)
   expect(parts).toBe(0)
   expect(retryAt.getTime()).toBeGreaterThan(before.getTime() - 10_000) // the lane may draw again soon, not a day later
   expect(retryAt.getTime()).toBeLessThan(before.getTime() + 1000)
-  expect((await draw(aLane({ priority: 1 }), undefined, 1000, new Map())).parts).toBe(100)
+  expect((await from.draw(aLane({ priority: 1 }), undefined, 1000, new Map())).parts).toBe(100)
 })
 
 test('a limit that had enough for one lane can serve the next lane of the same turn', async () => {
-  const { draw } = allowances()
+  const from = allowances()
   const turn: UsedUp = new Map()
-  expect((await draw(aLane({ waiting: 60 }), undefined, 1000, turn)).parts).toBe(60)
-  expect((await draw(aLane({ waiting: 30 }), undefined, 1000, turn)).parts).toBe(30)
+  expect((await from.draw(aLane({ waiting: 60 }), undefined, 1000, turn)).parts).toBe(60)
+  expect((await from.draw(aLane({ waiting: 30 }), undefined, 1000, turn)).parts).toBe(30)
 })

@@ -16,8 +16,6 @@ export type Allowance = { limits: Limit[]; parts: number; retryAt: Date }
  */
 export type UsedUp = Map<string, Date>
 
-export type Allowances = ReturnType<typeof createAllowances>
-
 /** When a code found a limit used up, only codes may draw from it for this time after it has parts again. */
 const LEFT_TO_CODES_MS = 100
 
@@ -25,47 +23,58 @@ const LEFT_TO_CODES_MS = 100
 const GATHER_MS = 2000
 
 /** Draws the parts that a chunk may send from all its limits at once, and returns the parts that it does not need. */
-export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => Date; log: Logger }) {
-  const wantedByCodes = new Map<string, number>()
+export class Allowances {
+  readonly #sql: Pool
+  readonly #clock: () => Date
+  readonly #log: Logger
+  readonly #wantedByCodes = new Map<string, number>()
+
+  constructor({ sql, clock, log }: { sql: Pool; clock: () => Date; log: Logger }) {
+    this.#sql = sql
+    this.#clock = clock
+    this.#log = log
+  }
 
   /** Draws for the next chunk of the lane, which has at most `most` messages. */
-  async function draw(lane: RunnableLane, gateway: LiveGateway | undefined, most: number, usedUp: UsedUp) {
+  async draw(lane: RunnableLane, gateway: LiveGateway | undefined, most: number, usedUp: UsedUp) {
     const limits = limitsOf(lane, gateway)
-    if (limits.length === 0) return { limits, parts: Number.POSITIVE_INFINITY, retryAt: clock() }
+    if (limits.length === 0) return { limits, parts: Number.POSITIVE_INFINITY, retryAt: this.#clock() }
     const key = limits.map(({ subject }) => subject).join()
-    const leftForMs = lane.priority === CODES ? 0 : leftToCodesMs(limits)
-    if (leftForMs > 0) return { limits, parts: 0, retryAt: later(leftForMs) }
+    const leftForMs = lane.priority === CODES ? 0 : this.#leftToCodesMs(limits)
+    if (leftForMs > 0) return { limits, parts: 0, retryAt: this.#later(leftForMs) }
     const again = usedUp.get(key)
     if (again) return { limits, parts: 0, retryAt: again }
     const wanted = Math.min(most, Math.max(lane.waiting, 1))
-    const drawn = await tryDrawParts(sql, limits, wanted, { atLeast: Math.min(wanted, worthwhile(limits)) })
-    const retryAt = later(drawn.parts > 0 ? refillMs(limits) : drawn.retryAfterMs)
+    const drawn = await tryDrawParts(this.#sql, limits, wanted, { atLeast: Math.min(wanted, worthwhile(limits)) })
+    const retryAt = this.#later(drawn.parts > 0 ? refillMs(limits) : drawn.retryAfterMs)
     if (drawn.parts < wanted) usedUp.set(key, retryAt)
-    if (drawn.parts === 0 && lane.priority === CODES) leaveToCodes(limits, drawn.retryAfterMs)
+    if (drawn.parts === 0 && lane.priority === CODES) this.#leaveToCodes(limits, drawn.retryAfterMs)
     return { limits, parts: drawn.parts, retryAt }
   }
 
-  const later = (ms: number) => new Date(clock().getTime() + ms)
-
-  function leaveToCodes(limits: Limit[], retryAfterMs: number) {
-    const until = performance.now() + retryAfterMs + LEFT_TO_CODES_MS
-    wantedByCodes.clear() // the next draw of a code adds other limits again
-    for (const { subject } of limits) wantedByCodes.set(subject, until)
+  #later(ms: number): Date {
+    return new Date(this.#clock().getTime() + ms)
   }
 
-  function leftToCodesMs(limits: Limit[]): number {
-    const until = Math.max(...limits.map(({ subject }) => wantedByCodes.get(subject) ?? 0))
+  #leaveToCodes(limits: Limit[], retryAfterMs: number) {
+    const until = performance.now() + retryAfterMs + LEFT_TO_CODES_MS
+    this.#wantedByCodes.clear() // the next draw of a code adds other limits again
+    for (const { subject } of limits) this.#wantedByCodes.set(subject, until)
+  }
+
+  #leftToCodesMs(limits: Limit[]): number {
+    const until = Math.max(...limits.map(({ subject }) => this.#wantedByCodes.get(subject) ?? 0))
     return Math.ceil(until - performance.now())
   }
 
   /** Returns parts. An error is only logged: the limit is a little slower until it is refilled. */
-  async function giveBack({ limits }: Allowance, parts: number) {
+  async giveBack({ limits }: Allowance, parts: number) {
     if (limits.length === 0 || parts <= 0) return
-    await returnParts(sql, limits, parts).catch(err => log.warn({ err, parts }, 'parts.not_returned'))
+    await returnParts(this.#sql, limits, parts).catch(err => this.#log.warn({ err, parts }, 'parts.not_returned'))
   }
 
   /** How many of the messages the allowance covers, counted in parts. Parts that are not needed are returned. */
-  async function fittingCount(messages: { parts: number }[], allowance: Allowance): Promise<number> {
+  async fittingCount(messages: { parts: number }[], allowance: Allowance): Promise<number> {
     const { limits, parts: allowed } = allowance
     if (limits.length === 0) return messages.length
     let count = 0
@@ -76,19 +85,19 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
       count += 1
     }
     const [first] = messages
-    if (count === 0 && first) return borrow(allowance, first.parts)
+    if (count === 0 && first) return this.#borrow(allowance, first.parts)
     allowance.parts = used
-    await giveBack(allowance, allowed - used)
+    await this.giveBack(allowance, allowed - used)
     return count
   }
 
   /** For a first message with more parts than were drawn. A full limit may be overdrawn for a single message. */
-  async function borrow(allowance: Allowance, needed: number): Promise<0 | 1> {
-    await gather(allowance, Math.min(needed, fullBurst(allowance.limits)))
+  async #borrow(allowance: Allowance, needed: number): Promise<0 | 1> {
+    await this.#gather(allowance, Math.min(needed, fullBurst(allowance.limits)))
     const gathered = allowance.parts
     allowance.parts = 0
-    await giveBack(allowance, gathered)
-    allowance.parts = await drawParts(sql, allowance.limits, needed, { atLeast: needed })
+    await this.giveBack(allowance, gathered)
+    allowance.parts = await drawParts(this.#sql, allowance.limits, needed, { atLeast: needed })
     return allowance.parts === needed ? 1 : 0
   }
 
@@ -96,20 +105,18 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
    * Draws the parts of a full limit little by little. Waiting until the limit is full could last for ever, because short
    * messages draw from it as soon as it has parts.
    */
-  async function gather(allowance: Allowance, wanted: number) {
+  async #gather(allowance: Allowance, wanted: number) {
     const until = performance.now() + GATHER_MS
     while (allowance.parts < wanted) {
       const missing = wanted - allowance.parts
       const atLeast = Math.min(missing, worthwhile(allowance.limits))
-      const { parts, retryAfterMs } = await tryDrawParts(sql, allowance.limits, missing, { atLeast })
+      const { parts, retryAfterMs } = await tryDrawParts(this.#sql, allowance.limits, missing, { atLeast })
       allowance.parts += parts
-      const waitMs = parts > 0 ? 0 : Math.max(retryAfterMs, leftToCodesMs(allowance.limits))
+      const waitMs = parts > 0 ? 0 : Math.max(retryAfterMs, this.#leftToCodesMs(allowance.limits))
       if (performance.now() + waitMs > until) return
       if (waitMs > 0) await pause(waitMs)
     }
   }
-
-  return { draw, giveBack, fittingCount }
 }
 
 /** The parts of a tenth of a second. If single parts were drawn, every message would be a chunk. */

@@ -13,7 +13,7 @@ export type ChunkStarterContext = {
   log: Logger
   gateways: Pick<Gateways, 'serving'>
   worker: string
-  allowances: Allowances
+  allowances: Pick<Allowances, keyof Allowances>
   chunks: Pick<ActiveChunks, 'send'>
   /** Called when a chunk has ended, so that there may be room for another one. */
   onRoom(): void

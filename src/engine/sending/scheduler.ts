@@ -8,7 +8,7 @@ import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type Loop, repeat } from '../loop.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { ActiveChunks } from './active-chunks.ts'
-import { createAllowances } from './allowances.ts'
+import { Allowances } from './allowances.ts'
 import { ChunkStarter, hasFreePlace, type Turn } from './chunk-starter.ts'
 import { LaneQueue } from './lane-queue.ts'
 import { CompanyTurns, createTurns, type Turns } from './turns.ts'
@@ -59,7 +59,7 @@ export class Scheduler {
   constructor(context: SchedulerContext) {
     this.#context = context
     const { log } = context
-    const allowances = createAllowances(context)
+    const allowances = new Allowances(context)
     const onRoom = () => this.#wakeUpForRoom()
     const chunks = new ActiveChunks({
       ...context,

@@ -19,6 +19,12 @@ export function companyOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?:
   return requireCompanyWithin(sql, viewer, wanted)
 }
 
+/** A company as the subject of an entry of the audit log. */
+export const companySubject = ({ companyId, name }: Pick<Company, 'companyId' | 'name'>) => ({
+  companyId,
+  subject: { kind: 'company', id: companyId, name },
+})
+
 /** The company of the request, by default all companies that the viewer may see. */
 export async function scopeOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<CompanyScope> {
   if (companyId === undefined) return viewer

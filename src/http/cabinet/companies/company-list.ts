@@ -34,6 +34,7 @@ import type { Viewer } from '../../../domain/people/person.ts'
 import { may } from '../../../domain/people/rights.ts'
 import { DateTime, Defaulted, Id, Nullable, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
+import { companySubject } from '../company-scope.ts'
 import { presentAttention } from '../overview/overview.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' })
@@ -235,8 +236,8 @@ async function recordLimits(tx: Transaction, actor: Actor, before: Billed, after
   await record(tx, actor, 'company.changed', after, { before: was, after: is })
 }
 
-function record(tx: Transaction, actor: Actor, what: AuditAction, { companyId, name }: Company, fields: object) {
-  return recordChange(tx, actor, { what, companyId, subject: { kind: 'company', id: companyId, name }, ...fields })
+function record(tx: Transaction, actor: Actor, what: AuditAction, company: Company, fields: object) {
+  return recordChange(tx, actor, { what, ...companySubject(company), ...fields })
 }
 
 const amountOf = (budget: number | null): Money | null => (budget === null ? null : money(budget))

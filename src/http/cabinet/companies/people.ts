@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { invalid, notFound } from '../../../base/errors.ts'
+import { changedMeanwhile, invalid, notFound } from '../../../base/errors.ts'
 import type { Sql, Transaction } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
 import type { Actor } from '../../../domain/audit-log/entry.ts'
@@ -8,7 +8,6 @@ import { requireCompanyWithin } from '../../../domain/companies/companies.ts'
 import { requirePartner } from '../../../domain/partners/partners.ts'
 import {
   activatePerson,
-  changedMeanwhile,
   changeRole,
   deactivatePerson,
   invitePerson,

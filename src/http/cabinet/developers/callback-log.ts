@@ -22,7 +22,7 @@ import { askForTest, type TestState, testCall } from '../../../domain/callbacks/
 import { callbackTimesOf } from '../../../domain/message-life/message-life.ts'
 import { DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
-import { companyOf, OfCompany } from '../company-scope.ts'
+import { companyOf, companySubject, OfCompany } from '../company-scope.ts'
 
 const Query = Type.Object({
   companyId: Type.Optional(Id),
@@ -150,12 +150,11 @@ const callbackActionRoutes =
       '/callbacks/secret',
       { config: alter, schema: { querystring: OfCompany } },
       async ({ viewer, actor, query }): Promise<SecretAnswer> => {
-        const { companyId, name } = await companyOf(sql, viewer, query)
+        const company = await companyOf(sql, viewer, query)
         const made = await sql.begin(async tx => {
-          const subject = { kind: 'company', id: companyId, name }
           const after = { secret: HIDDEN }
-          await recordChange(tx, actor, { what: 'callback.secret_replaced', companyId, subject, after })
-          return replaceCallbackSecret(tx, companyId, callbackKey(secret))
+          await recordChange(tx, actor, { what: 'callback.secret_replaced', ...companySubject(company), after })
+          return replaceCallbackSecret(tx, company.companyId, callbackKey(secret))
         })
         return { secret: made }
       },
@@ -171,16 +170,11 @@ const callbackTestRoutes =
       '/callbacks/tests',
       { config: alter, schema: { querystring: OfCompany, body: Test } },
       async ({ viewer, actor, query, body }, reply) => {
-        const { companyId, name } = await companyOf(sql, viewer, query)
+        const company = await companyOf(sql, viewer, query)
         const asked = await sql.begin(async tx => {
-          const test = await askForTest(tx, companyId, body.url, clock())
-          const subject = { kind: 'company', id: companyId, name }
-          await recordChange(tx, actor, {
-            what: 'callback.tested',
-            companyId,
-            subject,
-            after: { callbackUrl: test.url },
-          })
+          const test = await askForTest(tx, company.companyId, body.url, clock())
+          const after = { callbackUrl: test.url }
+          await recordChange(tx, actor, { what: 'callback.tested', ...companySubject(company), after })
           return test
         })
         reply.code(201)

@@ -1,10 +1,11 @@
 import type { ClientChannel, TrafficType } from '../../../base/channel-types.ts'
-import { formatMoney, type Money } from '../../../base/money.ts'
+import { formatMoney } from '../../../base/money.ts'
 import type { Sql } from '../../../db/sql.ts'
 import type { Company } from '../../../domain/companies/company.ts'
 import type { Gateway } from '../../../domain/gateways/gateway.ts'
 import { listGateways } from '../../../domain/gateways/gateways.ts'
 import type { Account } from '../../../domain/ledger/account.ts'
+import { freeOf } from '../../../domain/ledger/spending.ts'
 import { type Brand, brands } from '../../../domain/numbering/brand.ts'
 import { openPriceBook, type PriceBook } from '../../../domain/pricing/pricing.ts'
 import type { ReviewStatus } from '../../../domain/review/review.ts'
@@ -140,7 +141,7 @@ const partPrice = (
 
 export function presentBudget(account: Account, month: string): BudgetAnswer {
   const { budget, spent, reserved } = account
-  const free = freeIn(account)
+  const free = freeOf(account)
   return {
     month,
     budget: budget === null ? null : formatMoney(budget),
@@ -148,12 +149,4 @@ export function presentBudget(account: Account, month: string): BudgetAnswer {
     reserved: formatMoney(reserved),
     free: free === null ? null : formatMoney(free),
   }
-}
-
-/** The highest price that a dispatch may have: by the budget, by the balance of a prepaid company, or by both. */
-function freeIn({ budget, spent, reserved, billing, balance }: Account): Money | null {
-  const ofBudget = budget === null ? null : budget - spent - reserved
-  const ofBalance = billing === 'PREPAID' ? balance - reserved : null
-  if (ofBudget === null || ofBalance === null) return ofBudget ?? ofBalance
-  return ofBudget < ofBalance ? ofBudget : ofBalance
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type ChannelType, channelTypes } from '../../../base/channel-types.ts'
-import { invalid, notFound } from '../../../base/errors.ts'
+import { changedMeanwhile, invalid, notFound } from '../../../base/errors.ts'
 import { normaliseNumber } from '../../../base/phone/phone-number.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
@@ -40,6 +40,7 @@ import { csvOf, csvStyles } from '../reports/csv.ts'
 import { FileSender } from '../reports/file-sender.ts'
 import { clockIn } from '../reports/report.ts'
 import { ofReader, refuseUnknownZone, reportWordsOf } from '../reports/report-words.ts'
+import { searchPeriod } from './search-period.ts'
 
 const REPORTS_OF_PERSON = 1
 
@@ -201,7 +202,7 @@ const ruleRoutes =
         const { seen, ...change } = body
         const rule = await sql.begin(async tx => {
           const before = await requireRuleForUpdate(tx, companyId, params.ruleId)
-          if (!isAsSeen(before, seen)) throw invalid(MEANWHILE)
+          if (!isAsSeen(before, seen)) throw changedMeanwhile()
           const after = await changeRule(tx, before, change)
           const fields = { before: fieldsOf(before), after: fieldsOf(after) }
           await recordChange(tx, actor, { what: 'inbound_rule.changed', ...subjectOf(after), ...fields })
@@ -257,7 +258,7 @@ const centerRoutes =
         const { companyId } = await companyOf(sql, viewer, query)
         const moved = await sql.begin(async tx => {
           const before = await lockCenters(tx, companyId)
-          if (before.centerId !== body.seen) throw invalid(MEANWHILE)
+          if (before.centerId !== body.seen) throw changedMeanwhile()
           const wanted = (await listCenters(tx, companyId)).find(({ centerId }) => centerId === body.centerId)
           if (!wanted) throw notFound('Traffic center')
           const center = await setDefaultCenterWithin(tx, companyId, wanted.name)
@@ -299,13 +300,11 @@ const trialRoutes =
     )
   }
 
-const MEANWHILE = 'Somebody else changed this meanwhile: load it again'
-
-function searchOf({ q, center, from, to }: Type.Static<typeof Filter>) {
-  const period = { from: from ? new Date(from) : undefined, to: to ? new Date(to) : undefined }
-  if (period.from && period.to && period.from > period.to) throw invalid('from: must not be later than to')
-  return { typed: q, centerId: center, ...period }
-}
+const searchOf = ({ q, center, ...period }: Type.Static<typeof Filter>) => ({
+  typed: q,
+  centerId: center,
+  ...searchPeriod(period),
+})
 
 async function settingsOf(sql: Sql, companyId: number): Promise<Omit<RulesAnswer, 'isOn'>> {
   await defaultCenter(sql, companyId)

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { allChannelTypes } from '../../../base/channel-types.ts'
-import { invalid } from '../../../base/errors.ts'
 import { type Money, moneyToNumber } from '../../../base/money.ts'
 import { timeOfUuid7 } from '../../../base/uuid7.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
@@ -29,6 +28,7 @@ import { FileSender } from '../reports/file-sender.ts'
 import { ofReader, refuseUnknownZone } from '../reports/report-words.ts'
 import { isNamedTo } from '../service/audit.ts'
 import { messageReport } from './message-report.ts'
+import { searchPeriod } from './search-period.ts'
 import { againOf } from './send-again.ts'
 
 const REPORTS_OF_PERSON = 1
@@ -173,9 +173,6 @@ const messageHistoryRoutes =
 
 function searchOf(query: Type.Static<typeof Filters>) {
   const { q, status, channel, operator, error, dispatch } = query
-  const from = query.from === undefined ? undefined : new Date(query.from)
-  const to = query.to === undefined ? undefined : new Date(query.to)
-  if (from && to && from > to) throw invalid('from: must not be later than to')
   return {
     typed: q,
     statuses: status,
@@ -183,8 +180,7 @@ function searchOf(query: Type.Static<typeof Filters>) {
     brandIds: operator?.map(name => (name === 'OTHER' ? OTHER_BRAND_ID : brandIds[name])),
     errorCodes: error === undefined ? undefined : [error],
     dispatchId: dispatch,
-    from,
-    to,
+    ...searchPeriod(query),
   }
 }
 

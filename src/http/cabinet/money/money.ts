@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { AppError, invalid, notFound } from '../../../base/errors.ts'
-import { formatMoney, money, moneyToNumber } from '../../../base/money.ts'
+import { formatMoney, type Money, money, moneyToNumber } from '../../../base/money.ts'
+import type { Transaction } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
+import type { Actor, AuditAction } from '../../../domain/audit-log/entry.ts'
 import type { Company } from '../../../domain/companies/company.ts'
 import { billingModes, type Terms } from '../../../domain/companies/terms.ts'
 import { once } from '../../../domain/idempotency/idempotency.ts'
@@ -21,7 +23,7 @@ import {
 import { languages, type Viewer } from '../../../domain/people/person.ts'
 import { Defaulted, Id, OneOf, Page } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
-import { companyOf, OfCompany } from '../company-scope.ts'
+import { companyOf, companySubject, OfCompany } from '../company-scope.ts'
 import { KeyHeader, onceOf } from '../idempotency-key.ts'
 import { FileSender } from '../reports/file-sender.ts'
 import { ledgerCsv, statementCsv } from './statements/csv-files.ts'
@@ -238,21 +240,12 @@ const paymentRoutes =
         requireStaff(viewer, 'Only staff record a top-up')
         const company = await companyOf(sql, viewer, query)
         const [amount, note] = [money(body.amount), body.note.trim()]
+        const noted = note === '' ? {} : { note }
         const refusal = refusalOfTopUp(amount)
         if (refusal) throw invalid(`amount: ${refusal}`)
         return once(sql, onceOf(request, company.companyId), async tx => {
-          const after = await topUpWithin(
-            tx,
-            company.companyId,
-            { amount, ...(note === '' ? {} : { note }) },
-            billing(),
-          )
-          await recordChange(tx, actor, {
-            what: 'company.topped_up',
-            ...subjectOf(company),
-            before: { balance: formatMoney(after - amount) },
-            after: { balance: formatMoney(after), ...(note === '' ? {} : { note }) },
-          })
+          const after = await topUpWithin(tx, company.companyId, { amount, ...noted }, billing())
+          await recordBalance(tx, actor, 'company.topped_up', company, { after, amount, ...noted })
           return { balance: moneyToNumber(after) }
         })
       },
@@ -268,17 +261,24 @@ const paymentRoutes =
         const [amount, reason] = [money(body.amount), body.reason.trim()]
         return once(sql, onceOf(request, company.companyId), async tx => {
           const after = await correctBalance(tx, company.companyId, { amount, reason }, billing())
-          await recordChange(tx, actor, {
-            what: 'company.balance_corrected',
-            ...subjectOf(company),
-            before: { balance: formatMoney(after - amount) },
-            after: { balance: formatMoney(after), note: reason },
-          })
+          await recordBalance(tx, actor, 'company.balance_corrected', company, { after, amount, note: reason })
           return { balance: moneyToNumber(after) }
         })
       },
     )
   }
+
+type BalanceChange = { after: Money; amount: Money; note?: string }
+
+function recordBalance(tx: Transaction, actor: Actor, what: AuditAction, company: Company, change: BalanceChange) {
+  const { after, amount, ...noted } = change
+  return recordChange(tx, actor, {
+    what,
+    ...companySubject(company),
+    before: { balance: formatMoney(after - amount) },
+    after: { balance: formatMoney(after), ...noted },
+  })
+}
 
 /** Payment terms. */
 const termsRoutes =
@@ -293,7 +293,7 @@ const termsRoutes =
         const company = await companyOf(sql, viewer, query)
         await sql.begin(async tx => {
           await changeTerms(tx, company.companyId, before, after)
-          const changed = { ...subjectOf(company), before: recordedTerms(before), after: recordedTerms(after) }
+          const changed = { ...companySubject(company), before: recordedTerms(before), after: recordedTerms(after) }
           const what = before.billing === after.billing ? 'budget.changed' : 'company.changed'
           await recordChange(tx, actor, { what, ...changed })
         })
@@ -305,8 +305,6 @@ const termsRoutes =
 function requireStaff({ kind }: Viewer, message: string) {
   if (kind !== 'STAFF') throw new AppError('access_denied', message)
 }
-
-const subjectOf = ({ companyId, name }: Company) => ({ companyId, subject: { kind: 'company', id: companyId, name } })
 
 const termsIn = ({ budget, billing }: Type.Static<typeof TermsOf>): Terms => ({
   budget: budget === null ? null : money(budget),

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { invalid } from '../../../base/errors.ts'
+import { changedMeanwhile } from '../../../base/errors.ts'
 import { countries } from '../../../base/phone/countries.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
@@ -152,7 +152,7 @@ const verifierChangeRoutes =
         const verifier = await verifierFor(sql, viewer, params)
         await sql.begin(async tx => {
           const { before, after } = await changeVerifierIn(tx, verifier, now => {
-            if (versionOf(now) !== body.version) throw invalid(MEANWHILE)
+            if (versionOf(now) !== body.version) throw changedMeanwhile()
             return optionsOf(now.kind, body, secret, now)
           })
           const what = verifier.kind === 'API' ? 'verifier.changed' : 'widget.changed'
@@ -200,8 +200,6 @@ const widgetErrorRoutes =
       },
     )
   }
-
-const MEANWHILE = 'Somebody else changed this meanwhile: load it again'
 
 /** A callback address may contain a password. A viewer without the right to change it does not see it. */
 function presentWhole(verifier: Verifier, viewer: Viewer) {

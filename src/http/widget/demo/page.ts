@@ -1,5 +1,7 @@
 import { type Language, words } from './words.ts'
 
+type Words = (typeof words)[Language]
+
 /** The page around the widget. Its script reads its settings from the attributes of `main`. */
 export function demoPage(language: Language, widgetId: string): string {
   const w = words[language]
@@ -11,7 +13,19 @@ export function demoPage(language: Language, widgetId: string): string {
   }
   return `<!doctype html>
 <html lang="${language}">
-<head>
+${head(w)}
+<body>
+${header(language, w)}
+<main ${attributesOf(attributes)}>
+${offer(w)}
+${behind(w)}
+</main>
+</body>
+</html>
+`
+}
+
+const head = (w: Words) => `<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(w.title)}</title>
@@ -19,9 +33,9 @@ export function demoPage(language: Language, widgetId: string): string {
 <link rel="stylesheet" href="/widget/demo/page.css">
 <script src="/widget/VerifyWidget.umd.min.js" defer></script>
 <script src="/widget/demo/page.js" defer></script>
-</head>
-<body>
-<header>
+</head>`
+
+const header = (language: Language, w: Words) => `<header>
 <p class="note">${escaped(w.note)}</p>
 <div class="bar">
 <p class="brand">${anchor}${escaped(w.brand)}</p>
@@ -30,9 +44,9 @@ export function demoPage(language: Language, widgetId: string): string {
 <button type="button" id="theme">${escaped(w.theme)}</button>
 </nav>
 </div>
-</header>
-<main ${attributesOf(attributes)}>
-<section class="offer">
+</header>`
+
+const offer = (w: Words) => `<section class="offer">
 <div>
 <h1>${escaped(w.heading)}</h1>
 <p class="lead">${escaped(w.lead)}</p>
@@ -53,8 +67,9 @@ ${w.steps.map((step, index) => `<li${index === 0 ? ' aria-current="step"' : ''}>
 <p id="done" class="done" role="status" hidden><b>${escaped(w.done)}</b><span>${escaped(w.doneText)} <span id="confirmed"></span>.</span></p>
 <button type="button" id="other" class="quiet" hidden>${escaped(w.otherNumber)}</button>
 </div>
-</section>
-<section class="behind">
+</section>`
+
+const behind = (w: Words) => `<section class="behind">
 <h2>${escaped(w.behind)}</h2>
 <ol class="flow">
 ${w.flow.map(step => `<li>${escaped(step)}</li>`).join('\n')}
@@ -74,12 +89,7 @@ ${w.flow.map(step => `<li>${escaped(step)}</li>`).join('\n')}
 </article>
 </div>
 <p class="more"><a href="/docs">${escaped(w.more)}</a></p>
-</section>
-</main>
-</body>
-</html>
-`
-}
+</section>`
 
 const anchor =
   '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M12 7v13M12 20c-4.5 0-8-2.5-8-6.5l2.5 1.5M12 20c4.5 0 8-2.5 8-6.5L17.5 15M8.5 10.5h7"/><circle cx="12" cy="5" r="2"/></svg>'
