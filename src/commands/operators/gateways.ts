@@ -77,11 +77,11 @@ export async function addOne(call: Call) {
   const wanted = { channelType, connector, brands, settings, partsPerSecond, companies }
   await withDatabase(call.config, async ({ sql, secret }) => {
     await requireCompanies(sql, companies)
-    const keeping = settingRulesOf(secret, connector)
+    const rules = settingRulesOf(secret, connector)
     const added = await recorded(sql, async (tx, record) => {
       const made = await (name === undefined
-        ? addUnnamed(tx, wanted, keeping)
-        : addGateway(tx, { ...wanted, name }, keeping))
+        ? addUnnamed(tx, wanted, rules)
+        : addGateway(tx, { ...wanted, name }, rules))
       if (!made) throw new UsageError(`A gateway with the name "${name}" exists already.`)
       const after = { ...gatewayFields(made), settings: Object.keys(settings) }
       await record({ what: 'gateway.added', subject: gatewaySubject(made), after })
@@ -105,10 +105,10 @@ function refuseWrong(check: SettingRules['check'], settings: NewGateway['setting
 }
 
 /** Called after its connector and channel, with a number behind it from the second on. */
-async function addUnnamed(sql: Pool, wanted: Omit<NewGateway, 'name'>, keeping: SettingRules): Promise<Gateway> {
+async function addUnnamed(sql: Pool, wanted: Omit<NewGateway, 'name'>, rules: SettingRules): Promise<Gateway> {
   const plain = `${wanted.connector}-${wanted.channelType.toLowerCase()}`
   for (let count = 1; ; count += 1) {
-    const added = await addGateway(sql, { ...wanted, name: count === 1 ? plain : `${plain}-${count}` }, keeping)
+    const added = await addGateway(sql, { ...wanted, name: count === 1 ? plain : `${plain}-${count}` }, rules)
     if (added) return added
   }
 }
@@ -164,11 +164,11 @@ const changeOne = (
   sentence: (changed: Gateway) => string,
 ) =>
   onGateway(call, async ({ sql, secret }, gateway) => {
-    const keeping = settingRulesOf(secret, gateway.connector)
+    const rules = settingRulesOf(secret, gateway.connector)
     const change = changeOf(gateway)
     await requireCompanies(sql, change.companies ?? [])
     const changed = await recorded(sql, async (tx, record) => {
-      const after = await changeGateway(tx, gateway.gatewayId, change, keeping)
+      const after = await changeGateway(tx, gateway.gatewayId, change, rules)
       const settings = change.settings && { settings: Object.keys(change.settings) }
       const fields = { before: gatewayFields(gateway), after: { ...gatewayFields(after), ...settings } }
       await record({ what, subject: gatewaySubject(after), ...fields })

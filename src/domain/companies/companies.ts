@@ -21,21 +21,34 @@ export async function createCompany(sql: Sql, partner: Partner, company: NewComp
   return created!
 }
 
-export async function listCompanies(sql: Sql, partner: Partner, page: number, perPage: number) {
+type FoundCompanies = { total: number; items: Company[] }
+
+export async function listCompanies(
+  sql: Sql,
+  partner: Partner,
+  page: number,
+  perPage: number,
+): Promise<FoundCompanies> {
   const [[count], items] = await Promise.all([
     store.countCompanies(sql, partner.partnerId),
     store.selectCompanies(sql, partner.partnerId, (page - 1) * perPage, perPage),
   ])
-  return { total: count!.total, items: items as Company[] }
+  return { total: count!.total, items }
 }
 
 /** Companies whose name, number or INN fits, of the scope that the caller may see. */
-export async function searchCompanies(sql: Sql, scope: CompanyScope, search: string, page: number, perPage: number) {
+export async function searchCompanies(
+  sql: Sql,
+  scope: CompanyScope,
+  search: string,
+  page: number,
+  perPage: number,
+): Promise<FoundCompanies> {
   const [[count], items] = await Promise.all([
     store.countFoundCompanies(sql, scope, search),
     store.selectFoundCompanies(sql, scope, search, (page - 1) * perPage, perPage),
   ])
-  return { total: count!.total, items: items as Company[] }
+  return { total: count!.total, items }
 }
 
 /** A page of companies. It costs the same however many companies there are: the next page begins where this one ends. */

@@ -2,10 +2,10 @@ import type { ChannelType } from '../../base/channel-types.ts'
 import type { ConnectorDescription } from '../../base/setting-fields.ts'
 import type { Gateway, SettingRules } from './gateway.ts'
 
-/** What the pages of the cabinet do with connectors. The process that serves them provides it. */
+/** The functions of connectors that the cabinet uses. The process that serves the cabinet provides them. */
 export type Connectors = {
   descriptions: readonly ConnectorDescription<ChannelType>[]
-  keepingOf(connector: string): SettingRules
+  settingRulesOf(connector: string): SettingRules
   /** Sends one message through a gateway, over a connection of its own. Throws a UsageError with the mistake. */
   tryOut(gateway: Gateway, trial: TrialMessage): Promise<TrialReport>
 }

@@ -7,6 +7,7 @@ import { senderTypes } from '../senders/sender.ts'
 import { groupSteps } from './pricing.ts'
 import * as store from './store.ts'
 import {
+  changesAfter,
   type DatedTariff,
   holdsAt,
   pickTariff,
@@ -123,12 +124,9 @@ const OTHER_OPERATOR = '*'
 /** The general tariffs must answer every question at every later time: without a price no message can be accepted. */
 async function refuseGaps(sql: Sql, from: Date) {
   const book = await openBook(sql, null)
-  const times = [
-    from,
-    ...book.flatMap(({ validFrom, until }) => [validFrom, until].filter(time => time && time > from)),
-  ]
+  const times = [from, ...book.flatMap(tariff => changesAfter(tariff, from))]
   for (const time of times) {
-    const held = book.filter(tariff => holdsAt(tariff, time as Date))
+    const held = book.filter(tariff => holdsAt(tariff, time))
     for (const senderType of senderTypes) {
       for (const brand of [...brands, OTHER_OPERATOR]) {
         for (const trafficType of trafficTypes) {

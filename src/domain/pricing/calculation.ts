@@ -5,7 +5,15 @@ import { priceAtPlace } from './other-price.ts'
 import { openPrices } from './other-prices.ts'
 import { openPriceBook, type PriceQuestion } from './pricing.ts'
 import * as store from './store.ts'
-import { type DatedTariff, holdsAt, type Package, packagesBetween, pickTariff, type Tariff } from './tariff.ts'
+import {
+  changesAfter,
+  type DatedTariff,
+  holdsAt,
+  type Package,
+  packagesBetween,
+  pickTariff,
+  type Tariff,
+} from './tariff.ts'
 
 /** `from` and `to`: which messages of the month these are, or with MAU which recipients. */
 export type CostLine = { from: number; to: number; messages: number; perPart: Money; amount: Money }
@@ -68,12 +76,10 @@ async function nextPrice(sql: Sql, { channelType, country }: PriceQuestion, curr
 
 /** The first moment from which another tariff answers the question. */
 function nextChange(tariffs: DatedTariff[], current: Tariff, question: PriceQuestion, now: Date) {
-  const times = tariffs
-    .flatMap(({ validFrom, until }) => [validFrom, until])
-    .filter(time => time && time > now) as Date[]
+  const times = tariffs.flatMap(tariff => changesAfter(tariff, now))
   for (const from of times.sort((a, b) => a.getTime() - b.getTime())) {
     const held = tariffs.filter(tariff => holdsAt(tariff, from))
-    const tariff = pickTariff(held, question) as DatedTariff | undefined
+    const tariff = pickTariff(held, question)
     if (tariff && tariff.tariffId !== current.tariffId) return { from, tariff }
   }
 }

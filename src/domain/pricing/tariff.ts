@@ -25,6 +25,10 @@ export type DatedTariff = Tariff & { validFrom: Date | null; until: Date | null 
 export const holdsAt = ({ validFrom, until }: DatedTariff, moment: Date): boolean =>
   (validFrom === null || validFrom <= moment) && (until === null || until > moment)
 
+/** The later moments at which a tariff begins or ends. */
+export const changesAfter = ({ validFrom, until }: DatedTariff, moment: Date): Date[] =>
+  [validFrom, until].flatMap(time => (time && time > moment ? [time] : []))
+
 /** What a tariff is for; without a brand or a traffic type, for any of them. */
 export type TariffPlace = Pick<Tariff, 'senderType' | 'brand' | 'trafficType'>
 
@@ -37,7 +41,7 @@ export type TariffQuestion = { senderType: SenderType; brand: string; trafficTyp
  * The most specific row wins: one of the partner's own before a general one, then one with the brand, then one with
  * the traffic type.
  */
-export function pickTariff(tariffs: readonly Tariff[], question: TariffQuestion): Tariff | undefined {
+export function pickTariff<T extends Tariff>(tariffs: readonly T[], question: TariffQuestion): T | undefined {
   return tariffs.filter(tariff => applies(tariff, question)).sort((a, b) => weight(b) - weight(a))[0]
 }
 

@@ -68,8 +68,8 @@ export async function acceptWithin(
   { billingZone, now, templatesVersion, isLaneBound = false, noteBlocked = () => {} }: AcceptContext,
 ): Promise<Acceptance[]> {
   const numbers = singles.map(({ destination }) => destination)
-  const rulesOf = new Map(
-    singles.filter(hasCode).map(single => [single as NewSingle, rulesFor(single.destination, single.code)]),
+  const rulesOf = new Map<NewSingle, Rule[]>(
+    singles.filter(hasCode).map(single => [single, rulesFor(single.destination, single.code)]),
   )
   const [account, blacklisted, isCarried, [read], limits] = await Promise.all([
     lockAccount(sql, companyId, monthOf(now, billingZone)),

@@ -50,7 +50,7 @@ async function anSmsc(settings: SmscSettings = {}) {
   return smsc
 }
 
-const keeping = (connector: string, sealedWith = secret) => {
+const rulesOf = (connector: string, sealedWith = secret) => {
   const { secrets, check } = entryOf(connector)
   return { key: gatewayKey(sealedWith), secretNames: secrets, check }
 }
@@ -72,15 +72,15 @@ async function anSmppGateway(
       ...given,
       settings: { host: '127.0.0.1', port, systemId: 'tidings', password, mostBackoffMs: 200, ...given.settings },
     },
-    keeping('smpp', sealedWith),
+    rulesOf('smpp', sealedWith),
   )
   return added!
 }
 
 const change = (gateway: Gateway, settings: Record<string, unknown>) =>
-  changeGateway(db.sql, gateway.gatewayId, { settings }, keeping(gateway.connector))
+  changeGateway(db.sql, gateway.gatewayId, { settings }, rulesOf(gateway.connector))
 const pause = (gateway: Gateway, paused: boolean) =>
-  changeGateway(db.sql, gateway.gatewayId, { paused }, keeping(gateway.connector))
+  changeGateway(db.sql, gateway.gatewayId, { paused }, rulesOf(gateway.connector))
 
 async function send(count: number) {
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(count))
@@ -295,7 +295,7 @@ describe('the sender names that a gateway carries:', () => {
   ): Promise<Gateway> {
     const [channelType] = entryOf(connector).channels
     const gateway = { name, channelType: channelType!, connector, brands: [], partsPerSecond: null, ...given, settings }
-    return (await addGateway(db.sql, gateway, keeping(connector)))!
+    return (await addGateway(db.sql, gateway, rulesOf(connector)))!
   }
 
   const aBot = (name: string, settings: Record<string, unknown> = {}) =>

@@ -10,7 +10,7 @@ type Context = { sql: Pool; secret: string; stopWords?: readonly string[] }
 /** The connectors of this program, for the pages of the cabinet. */
 export const knownConnectors = ({ sql, secret, stopWords = [] }: Context): Connectors => ({
   descriptions,
-  keepingOf: connector => settingRulesOf(secret, connector),
+  settingRulesOf: connector => settingRulesOf(secret, connector),
   async tryOut(gateway, trial) {
     // Imported only when it is used, because it imports the code of every connector.
     const { tryGateway } = await import('./trial.ts')

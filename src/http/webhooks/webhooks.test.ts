@@ -59,7 +59,7 @@ afterEach(async () => {
   for (const end of atEnd.splice(0)) await end()
 })
 
-const keepingOf = (connector: string, sealedWith = secret) => {
+const settingRulesOf = (connector: string, sealedWith = secret) => {
   const { secrets, check } = entryOf(connector)
   return { key: gatewayKey(sealedWith), secretNames: secrets, check }
 }
@@ -71,7 +71,7 @@ async function gatewayOf(
   sealedWith = secret,
 ): Promise<Gateway> {
   const gateway = { name: connector, channelType, connector, brands: [], settings, partsPerSecond: null }
-  return (await addGateway(db.sql, gateway, keepingOf(connector, sealedWith)))!
+  return (await addGateway(db.sql, gateway, settingRulesOf(connector, sealedWith)))!
 }
 
 const anHttpGateway = (sealedWith = secret) =>
@@ -143,7 +143,7 @@ describe('receipts', () => {
     atEnd.push(() => provider.stop())
     const gateway = await gatewayOf('http', 'SMS', { url: provider.url, secret: whsec })
     const statusUrl = `http://127.0.0.1:${port}/webhooks/${gateway.gatewayId}`
-    await changeGateway(db.sql, gateway.gatewayId, { settings: { statusUrl } }, keepingOf('http'))
+    await changeGateway(db.sql, gateway.gatewayId, { settings: { statusUrl } }, settingRulesOf('http'))
     await anEngine({ secret })
     const world = await aWorld(db.sql)
     const recipients = [...someRecipients(10), { destination: '79160003077' }]

@@ -132,8 +132,8 @@ class GatewayChanges {
       const found = await findGateway(tx, gatewayId)
       if (!found) throw gatewayNotFound()
       await requireCompanies(tx, change.companies ?? [])
-      const keeping = requireConnectors(this.#connectors).keepingOf(found.connector)
-      const { before, after } = await changeGatewayIn(tx, gatewayId, change, keeping, version)
+      const rules = requireConnectors(this.#connectors).settingRulesOf(found.connector)
+      const { before, after } = await changeGatewayIn(tx, gatewayId, change, rules, version)
       const settings = change.settings && { settings: Object.keys(change.settings) }
       const fields = { before: gatewayFields(before), after: { ...gatewayFields(after), ...settings } }
       await recordChange(tx, actor, { what, subject: gatewaySubject(after), ...fields })
@@ -169,7 +169,7 @@ async function add(tx: Transaction, actor: Actor, connectors: Connectors, body: 
   await requireCompanies(tx, companies)
   const settings = Object.fromEntries(Object.entries(body.settings).filter(([, value]) => value !== null))
   const wanted = { name, channelType, connector, companies, settings, partsPerSecond: body.rate }
-  const made = await addGateway(tx, { ...wanted, brands: idsOf(body.brands) }, connectors.keepingOf(connector))
+  const made = await addGateway(tx, { ...wanted, brands: idsOf(body.brands) }, connectors.settingRulesOf(connector))
   if (!made) throw invalid(`A gateway with the name "${name}" exists already`)
   const after = { ...gatewayFields(made), settings: Object.keys(settings) }
   await recordChange(tx, actor, { what: 'gateway.added', subject: gatewaySubject(made), after })

@@ -3,7 +3,7 @@ import type { Sql } from '../../../db/sql.ts'
 import { requireAnyCompany } from '../../../domain/companies/companies.ts'
 import { brandNamesOf } from '../../../domain/gateways/audit-fields.ts'
 import type { Connectors } from '../../../domain/gateways/connectors.ts'
-import type { Gateway } from '../../../domain/gateways/gateway.ts'
+import type { Gateway, SettingRules } from '../../../domain/gateways/gateway.ts'
 import { partsPerSecondOf } from '../../../domain/gateways/monitoring/states.ts'
 import { openSettings } from '../../../domain/gateways/secrets.ts'
 import { type GatewayView, gatewayViews } from '../../../domain/health/gateway-views.ts'
@@ -58,8 +58,8 @@ const gatewayReadRoutes =
       async ({ viewer, params }): Promise<GatewayAnswer> => {
         const view = (await views.get()).find(({ gateway }) => gateway.gatewayId === params.gatewayId)
         if (!view) throw gatewayNotFound()
-        const keeping = may(viewer, 'gateways.change') ? connectors?.keepingOf(view.gateway.connector) : undefined
-        const details = await detailsOf(sql, view, { webhooks, keeping })
+        const rules = may(viewer, 'gateways.change') ? connectors?.settingRulesOf(view.gateway.connector) : undefined
+        const details = await detailsOf(sql, view, { webhooks, rules })
         return { at: clock(), ...presentListed(view), ...details }
       },
     )
@@ -93,10 +93,9 @@ const presentListed = ({ gateway, standing, throttledAt, state, day, waiting, st
   hour: day.hour,
 })
 
-type Shown = { webhooks: Map<string, (gatewayId: number) => string>; keeping: Keeping | undefined }
-type Keeping = ReturnType<Connectors['keepingOf']>
+type Shown = { webhooks: Map<string, (gatewayId: number) => string>; rules: SettingRules | undefined }
 
-async function detailsOf(sql: Sql, { gateway, day, engines }: GatewayView, { webhooks, keeping }: Shown) {
+async function detailsOf(sql: Sql, { gateway, day, engines }: GatewayView, { webhooks, rules }: Shown) {
   return {
     companies: await companiesOf(sql, gateway.companies),
     webhook: webhooks.get(gateway.connector)?.(gateway.gatewayId) ?? null,
@@ -105,7 +104,7 @@ async function detailsOf(sql: Sql, { gateway, day, engines }: GatewayView, { web
     late: await lateReceiptsOfGateway(sql, gateway.gatewayId),
     engines: engines.map(({ gatewayId: _, ...engine }) => engine),
     /** Null for a viewer without the right to change them. */
-    settings: keeping ? settingsOf(gateway, keeping) : null,
+    settings: rules ? settingsOf(gateway, rules) : null,
   }
 }
 
@@ -121,7 +120,7 @@ const companiesOf = (sql: Sql, ids: number[]) =>
   )
 
 /** Secrets appear only by name. `isSealed`: they were encrypted with another TIDINGS_SECRET. */
-function settingsOf(gateway: Gateway, { key, secretNames }: Keeping) {
+function settingsOf(gateway: Gateway, { key, secretNames }: SettingRules) {
   try {
     const opened = openSettings(gateway, key)
     const secrets = secretNames.filter(name => opened[name] !== undefined)
