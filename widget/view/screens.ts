@@ -133,12 +133,11 @@ function drawStart({ way, robot, hasOtherWays }: Start, around: Surroundings): D
 
 function drawCode({ way, length, hasOtherWays }: Code, around: Surroundings): Drawn<Code> {
   const { words, actions } = around
-  const isFlash = way === 'FLASHCALL'
   const text = h('p', { class: 'text', id: 'text' }, ...withPhone(words.of(codeText(way)), around))
   const message = new Message()
   const input = new CodeInput({
     length,
-    label: isFlash ? words.of('flash.input') : words.count('code.input', length),
+    label: way === 'FLASHCALL' ? words.of('flash.input') : words.count('code.input', length),
     describedBy: 'text',
     onComplete: confirm,
     onEdit() {

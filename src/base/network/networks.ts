@@ -38,11 +38,10 @@ export function readNetworks(texts: string[]): Network[] {
 /** Whether one of the networks contains the address. A text that is no address is in no network. */
 export function isInNetworks(networks: Network[], address: string): boolean {
   const number = addressNumber(address)
-  return number !== undefined && isNumberInNetworks(networks, number)
+  return number !== undefined && networks.some(network => contains(network, number))
 }
 
-export const isNumberInNetworks = (networks: Network[], number: bigint): boolean =>
-  networks.some(({ start, freeBits }) => number >> freeBits === start)
+export const contains = ({ start, freeBits }: Network, number: bigint): boolean => number >> freeBits === start
 
 /**
  * The network for which limits count an address: an IPv4 address itself, and the /64 of an IPv6 address, because one

@@ -1,4 +1,4 @@
-import { addressNumber, ipv4Number, isNumberInNetworks, type Network, readNetworks } from './networks.ts'
+import { addressNumber, contains, ipv4Number, type Network, readNetworks } from './networks.ts'
 
 const publicNetworks = readNetworks(['0.0.0.0/0', '2000::/3'])
 
@@ -32,7 +32,7 @@ export const isPublicAddress = (address: string): boolean =>
 /** Whether a connection to the address reaches one of the networks, also through NAT64. */
 export function leadsInto(networks: Network[], address: string): boolean {
   const number = addressNumber(address)
-  return number !== undefined && isNumberInNetworks(networks, withoutNat64(number))
+  return number !== undefined && networks.some(network => contains(network, withoutNat64(number)))
 }
 
 const NAT64_START = 0x64_ff9bn << 64n

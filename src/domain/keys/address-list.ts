@@ -1,4 +1,4 @@
-import { isInNetworks, readNetwork } from '../../base/network/networks.ts'
+import { addressNumber, contains, readNetwork } from '../../base/network/networks.ts'
 
 /** The addresses that may use a key: single addresses such as `192.0.2.7` and `2001:db8::7`, and networks such as `192.0.2.0/24`. */
 
@@ -18,6 +18,11 @@ const hasPaddedPrefix = (entry: string) => /\/0\d/.test(entry)
 /** Whether a list allows an address. An empty list allows all. No list allows a text that is no address. */
 export function isAllowed(addresses: string[], address: string): boolean {
   if (addresses.length === 0) return true
-  const networks = addresses.flatMap(entry => readNetwork(entry) ?? [])
-  return isInNetworks(networks, address)
+  const asked = addressNumber(address)
+  return asked !== undefined && addresses.some(entry => allows(entry, asked))
+}
+
+function allows(entry: string, asked: bigint): boolean {
+  const network = readNetwork(entry)
+  return network !== undefined && contains(network, asked)
 }

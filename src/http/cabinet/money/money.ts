@@ -25,7 +25,7 @@ import { Defaulted, Id, OneOf, Page } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, companySubject, OfCompany } from '../company-scope.ts'
 import { KeyHeader, onceOf } from '../idempotency-key.ts'
-import { FileSender } from '../reports/file-sender.ts'
+import { asFile, FileSender } from '../reports/file-sender.ts'
 import { ledgerCsv, statementCsv } from './statements/csv-files.ts'
 
 const FILES_OF_PERSON = 2
@@ -212,16 +212,11 @@ const statementRoutes =
         const company = await companyOf(sql, viewer, query)
         const statement = await statementFor(company.companyId, params.month)
         const made = { company, statement, language, at: clock(), zone: billingZone }
-        reply
-          .type(format === 'pdf' ? 'application/pdf' : 'text/csv; charset=utf-8')
-          .header(
-            'content-disposition',
-            `attachment; filename="statement-${company.companyId}-${params.month}.${format}"`,
-          )
-        if (format === 'csv') return reply.send(statementCsv(made) as never)
+        const file = asFile(reply, `statement-${company.companyId}-${params.month}`, format)
+        if (format === 'csv') return file.send(statementCsv(made))
         // Loads the library and its fonts with the first request for a PDF.
         const { statementPdf } = await import('./statements/statement-pdf.ts')
-        return reply.send((await statementPdf(made)) as never)
+        return file.send(await statementPdf(made))
       },
     )
   }

@@ -6,6 +6,12 @@ import { type ReportFormat, reportTypes } from './report.ts'
 
 type File = { name: string; format: ReportFormat; pieces: AsyncIterable<string | Buffer> }
 
+const fileTypes = { ...reportTypes, pdf: 'application/pdf' }
+
+/** Sets the headers of a file that the browser stores. */
+export const asFile = (reply: FastifyReply, name: string, format: keyof typeof fileTypes): FastifyReply =>
+  reply.type(fileTypes[format]).header('content-disposition', `attachment; filename="${name}.${format}"`)
+
 /** Sends files while they are read: a limited number at once, in all and to one person. */
 export class FileSender {
   readonly #limit: ReportLimit
@@ -19,7 +25,8 @@ export class FileSender {
 
   send({ viewer, method }: Pick<FastifyRequest, 'viewer' | 'method'>, reply: FastifyReply, file: File): FastifyReply {
     const { name, format, pieces } = file
-    reply.type(reportTypes[format]).header('content-disposition', `attachment; filename="${name}.${format}"`)
-    return sendFile(method, reply, () => this.#limit.admit(viewer.personId, () => streamOf(pieces, this.#stallMs)))
+    return sendFile(method, asFile(reply, name, format), () =>
+      this.#limit.admit(viewer.personId, () => streamOf(pieces, this.#stallMs)),
+    )
   }
 }

@@ -26,6 +26,7 @@ import {
 import { listSenderFees } from '../../../domain/pricing/pricing.ts'
 import { Nullable, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
+import { asFile } from '../reports/file-sender.ts'
 import { AmountText, asked, Day, firstDay } from './tariff-schemas.ts'
 
 const Place = {
@@ -102,10 +103,7 @@ export const otherPriceRoutes =
 
     /** The current prices, as a file that can be imported again. */
     api.get('/tariffs/prices/export', { config: { needs: 'tariffs.see' } }, async (_, reply) =>
-      reply
-        .type('text/csv; charset=utf-8')
-        .header('content-disposition', 'attachment; filename="prices.csv"')
-        .send(writePriceFile(await listPrices(sql))),
+      asFile(reply, 'prices', 'csv').send(writePriceFile(await listPrices(sql))),
     )
   }
 

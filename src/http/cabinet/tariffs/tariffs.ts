@@ -48,6 +48,7 @@ import { senderTypes } from '../../../domain/senders/sender.ts'
 import { Id, Nullable, OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { OfCompany } from '../company-scope.ts'
+import { asFile } from '../reports/file-sender.ts'
 import { otherPrices, type PriceImport, presentPriceDifference, pricedCountries } from './other-prices.ts'
 import { AmountText, asked, Day, firstDay } from './tariff-schemas.ts'
 
@@ -282,11 +283,8 @@ const tariffFileRoutes =
       { config: { needs: 'tariffs.see' }, schema: { querystring: OfBook } },
       async ({ query }, reply) => {
         const owner = await ownerOf(sql, query)
-        const name = `tariffs-${owner.partnerId ?? 'general'}.csv`
-        return reply
-          .type('text/csv; charset=utf-8')
-          .header('content-disposition', `attachment; filename="${name}"`)
-          .send(writeTariffFile(await currentTariffs(sql, owner.partnerId)))
+        const text = writeTariffFile(await currentTariffs(sql, owner.partnerId))
+        return asFile(reply, `tariffs-${owner.partnerId ?? 'general'}`, 'csv').send(text)
       },
     )
   }
