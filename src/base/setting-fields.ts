@@ -2,11 +2,9 @@
  * The description of a connector's setting for a form. `rare`: most gateways do not need it. The connector checks the
  * values; the field only describes the input.
  */
-export type SettingField = {
-  name: string
-  isRequired?: true
-  isRare?: true
-} & (
+export type SettingField = { name: string; isRequired?: true; isRare?: true } & SettingInput
+
+export type SettingInput =
   | { kind: 'text' | 'address'; default?: string }
   /** A text of several lines, usually the content of a file. */
   | { kind: 'file' }
@@ -18,7 +16,6 @@ export type SettingField = {
   | { kind: 'share'; default: number }
   | { kind: 'flag'; default: boolean }
   | { kind: 'choice'; choices: readonly string[]; default: string }
-)
 
 /** A connector, as a form offers it. */
 export type ConnectorDescription<Channel extends string = string> = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { eventually } from '../testing/eventually.ts'
-import { createCallingChannel, type Sent } from './calling-channel.ts'
+import { CallingChannel, type Sent } from './calling-channel.ts'
 import type { Channel, Outgoing, SendResult } from './channel.ts'
 
 const accepted: Sent = { kind: 'accepted', providerIds: ['1'] }
@@ -8,7 +8,7 @@ const busy: Sent = { kind: 'busy', reason: 'not now', retryAfterMs: 100 }
 
 test('all batches together never make more calls at once than the window', async () => {
   const provider = aProvider()
-  const channel = createCallingChannel({ window: 3, send: provider.send })
+  const channel = new CallingChannel({ window: 3, send: provider.send })
   const submitted = [submit(channel, 'a', 5), submit(channel, 'b', 5)]
   let most = 0
   while (provider.answered() < 10) {
@@ -25,7 +25,7 @@ test('all batches together never make more calls at once than the window', async
 
 test('batches take turns in the order of their arrival', async () => {
   const provider = aProvider()
-  const channel = createCallingChannel({ window: 1, send: provider.send })
+  const channel = new CallingChannel({ window: 1, send: provider.send })
   const submitted = [submit(channel, 'a', 4), submit(channel, 'b', 1), submit(channel, 'c', 2), submit(channel, 'd', 2)]
   await answerAll(provider, 9)
   await Promise.all(submitted)
@@ -34,7 +34,7 @@ test('batches take turns in the order of their arrival', async () => {
 
 test('a single message waits for one call, not for the large batch before it', async () => {
   const provider = aProvider()
-  const channel = createCallingChannel({ window: 1, send: provider.send })
+  const channel = new CallingChannel({ window: 1, send: provider.send })
   const bulk = submit(channel, 'bulk', 100)
   provider.answer(accepted)
   await turnOfTheLoop()
@@ -48,7 +48,7 @@ test('a single message waits for one call, not for the large batch before it', a
 
 test('each result is reported with its index, as soon as it is known', async () => {
   const provider = aProvider()
-  const channel = createCallingChannel({ window: 10, send: provider.send })
+  const channel = new CallingChannel({ window: 10, send: provider.send })
   const reports: [number, string][] = []
   const submitted = channel.submit(
     messages('a', 3),
@@ -69,7 +69,7 @@ test('each result is reported with its index, as soon as it is known', async () 
 
 test('a provider that throttles is not called, and waiting messages are reported as busy', async () => {
   const provider = aProvider()
-  const channel = createCallingChannel({ window: 2, send: provider.send })
+  const channel = new CallingChannel({ window: 2, send: provider.send })
   const submitted = submit(channel, 'a', 10)
   provider.answer({ kind: 'throttled', reason: 'too fast', retryAfterMs: 60_000 })
   await eventually(() => expect(provider.open()).toBe(1))
@@ -90,7 +90,7 @@ test('a provider that throttles is not called, and waiting messages are reported
 
 test('a channel is not up during the pause of a provider that throttles, so that other gateways are preferred', async () => {
   const sent: Sent[] = [{ kind: 'throttled', reason: 'too fast', retryAfterMs: 300 }]
-  const channel = createCallingChannel({ window: 1, send: async () => sent.shift() ?? accepted })
+  const channel = new CallingChannel({ window: 1, send: async () => sent.shift() ?? accepted })
   await submit(channel, 'a', 1)
   expect(channel.health()).toMatchObject({ up: false, lastError: 'too fast' })
   await eventually(() => expect(channel.health().up).toBe(true))
@@ -103,7 +103,7 @@ test('after the pause the provider is called again; a shorter pause does not rep
     { kind: 'throttled', reason: 'a moment', retryAfterMs: 1 },
   ]
   let calls = 0
-  const channel = createCallingChannel({ window: 2, send: async () => sent[calls++] ?? accepted })
+  const channel = new CallingChannel({ window: 2, send: async () => sent[calls++] ?? accepted })
   await submit(channel, 'a', 2)
   const [next] = await submit(channel, 'b', 1)
   expect(next).toMatchObject({ kind: 'busy' })
@@ -113,7 +113,7 @@ test('after the pause the provider is called again; a shorter pause does not rep
 
 test('the channel is down after five failures in a row, and tries again after a while', async () => {
   const provider = aProvider()
-  const channel = createCallingChannel({ window: 1, send: provider.send })
+  const channel = new CallingChannel({ window: 1, send: provider.send })
   const fail = async (sent: Sent) => {
     const submitted = submit(channel, 'a', 1)
     provider.answer(sent)
@@ -140,7 +140,7 @@ test('the channel is down after five failures in a row, and tries again after a 
 test('a message without a call is busy, and neither counts as a failure nor ends a row of failures', async () => {
   const notCalled: Sent = { kind: 'not called', reason: 'left alone', retryAfterMs: 700 }
   const sent: Sent[] = [busy, busy, busy, busy, ...Array<Sent>(5).fill(notCalled)]
-  const channel = createCallingChannel({ window: 1, send: async () => sent.shift() ?? busy })
+  const channel = new CallingChannel({ window: 1, send: async () => sent.shift() ?? busy })
   const reports = await submit(channel, 'a', 9)
   expect(reports.at(-1)).toEqual({ kind: 'busy', reason: 'left alone', retryAfterMs: 700 })
   expect(channel.health()).toMatchObject({ up: true, lastError: 'not now' })
@@ -152,7 +152,7 @@ test.each<Sent>([accepted, { kind: 'refused', errorCode: 456, reason: 'no' }])(
   'a provider that answers is not down: $kind ends a row of failures',
   async answer => {
     const sent = [busy, busy, busy, busy, answer, busy, busy, busy, busy]
-    const channel = createCallingChannel({ window: 1, send: async () => sent.shift()! })
+    const channel = new CallingChannel({ window: 1, send: async () => sent.shift()! })
     await submit(channel, 'a', 9)
     expect(sent).toEqual([])
     expect(channel.health().up).toBe(true)
@@ -161,7 +161,7 @@ test.each<Sent>([accepted, { kind: 'refused', errorCode: 456, reason: 'no' }])(
 
 test('the last error has its time, and both stay after a recovery', async () => {
   const sent: Sent[] = [busy, accepted, { kind: 'unknown', reason: 'no answer' }]
-  const channel = createCallingChannel({ window: 1, send: async () => sent.shift()! })
+  const channel = new CallingChannel({ window: 1, send: async () => sent.shift()! })
   expect(channel.health()).not.toHaveProperty('lastErrorAt')
   await submit(channel, 'a', 1)
   const trouble = channel.health()
@@ -183,7 +183,7 @@ test.each([
   ['later', () => Promise.reject(new TypeError('tok3n'))],
   ['with no error at all', () => Promise.reject('tok3n')],
 ])('a connector that throws %s has an unknown result, without the message of the error', async (_, send) => {
-  const channel = createCallingChannel({ window: 1, send })
+  const channel = new CallingChannel({ window: 1, send })
   const [report] = await submit(channel, 'a', 1)
   expect(report).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('the connector failed') })
   expect(JSON.stringify([report, channel.health()])).not.toContain('tok3n')
@@ -192,7 +192,7 @@ test.each([
 test('a stop waits for running calls and drops waiting messages', async () => {
   const provider = aProvider()
   const order: string[] = []
-  const channel = createCallingChannel({ window: 2, send: provider.send })
+  const channel = new CallingChannel({ window: 2, send: provider.send })
   const submitted = submit(channel, 'a', 10).then(reports => {
     order.push('submitted')
     return reports
@@ -213,7 +213,7 @@ test('a stop waits for running calls and drops waiting messages', async () => {
 
 test('a second stop waits for the first', async () => {
   const provider = aProvider()
-  const channel = createCallingChannel({ window: 1, send: provider.send })
+  const channel = new CallingChannel({ window: 1, send: provider.send })
   const submitted = submit(channel, 'a', 1)
   void channel.stop()
   let isStopped = false

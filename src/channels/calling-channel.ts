@@ -36,104 +36,118 @@ const DOWN_MS = 2000
  * single code does not wait behind a large dispatch. When the provider throttles, the channel makes no calls for as long
  * as the provider asks: waiting messages are reported as busy, and the channel is down, so that other gateways are used.
  */
-export function createCallingChannel({ window, send }: CallingOptions): Channel {
-  const jobs: Job[] = []
-  const calls = new Set<Promise<void>>()
-  let turn = 0
-  let pausedUntil = 0
-  let pauseReason = ''
-  let failures = 0
-  let downUntil = 0
+export class CallingChannel implements Channel {
+  readonly window: number
+  readonly #send: CallingOptions['send']
+  readonly #jobs: Job[] = []
+  readonly #calls = new Set<Promise<void>>()
+  #turn = 0
+  #pausedUntil = 0
+  #pauseReason = ''
+  #failures = 0
+  #downUntil = 0
   /** The last error. It stays after the provider has recovered; `lastErrorAt` shows its age. */
-  let last: Pick<Health, 'lastError' | 'lastErrorAt'> = {}
-  let stopping: Promise<void> | undefined
+  #last: Pick<Health, 'lastError' | 'lastErrorAt'> = {}
+  #stopping: Promise<void> | undefined
 
-  function submit(batch: Outgoing[], report: Job['report'], mayGo: Job['mayGo']): Promise<void> {
-    if (stopping || batch.length === 0) return Promise.resolve()
+  constructor({ window, send }: CallingOptions) {
+    this.window = window
+    this.#send = send
+  }
+
+  submit(batch: Outgoing[], report: Job['report'], mayGo: Job['mayGo']): Promise<void> {
+    if (this.#stopping || batch.length === 0) return Promise.resolve()
     return new Promise(resolve => {
-      jobs.push({ batch, report, mayGo, next: 0, open: 0, resolve })
-      pump()
+      this.#jobs.push({ batch, report, mayGo, next: 0, open: 0, resolve })
+      this.#startCalls()
     })
   }
 
-  function pump() {
-    while (calls.size < window && jobs.length > 0) {
-      turn = (turn + 1) % jobs.length
-      const job = jobs[turn]
+  health(): Health {
+    const isUp = !this.#stopping && performance.now() >= Math.max(this.#downUntil, this.#pausedUntil)
+    return { up: isUp, open: this.#calls.size, ...this.#last }
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop() {
+    for (const job of this.#jobs.splice(0)) {
+      job.next = job.batch.length
+      resolveIfDone(job)
+    }
+    await Promise.all(this.#calls)
+  }
+
+  #startCalls() {
+    while (this.#calls.size < this.window && this.#jobs.length > 0) {
+      this.#turn = (this.#turn + 1) % this.#jobs.length
+      const job = this.#jobs[this.#turn]
       if (!job) return
       const index = job.next++
-      if (job.next === job.batch.length) jobs.splice(turn--, 1)
-      start(job, index)
+      if (job.next === job.batch.length) this.#jobs.splice(this.#turn--, 1)
+      this.#start(job, index)
     }
   }
 
-  function start(job: Job, index: number) {
-    if (!stopping && job.mayGo(index)) {
-      const pausedMs = pausedUntil - performance.now()
-      if (pausedMs <= 0) return handOver(job, index)
-      job.report(index, { kind: 'busy', reason: pauseReason, retryAfterMs: Math.ceil(pausedMs) })
+  #start(job: Job, index: number) {
+    if (!this.#stopping && job.mayGo(index)) {
+      const pausedMs = this.#pausedUntil - performance.now()
+      if (pausedMs <= 0) return this.#call(job, index)
+      job.report(index, { kind: 'busy', reason: this.#pauseReason, retryAfterMs: Math.ceil(pausedMs) })
     }
     resolveIfDone(job)
   }
 
-  function handOver(job: Job, index: number) {
+  #call(job: Job, index: number) {
     const message = job.batch[index]
     if (!message) throw new Error(`a batch of ${job.batch.length} messages has no message ${index}`)
     job.open++
-    const called = sendSafely(message).then(sent => {
-      calls.delete(called)
+    const called = this.#sendSafely(message).then(sent => {
+      this.#calls.delete(called)
       job.open--
-      job.report(index, note(sent))
+      job.report(index, this.#resultOf(sent))
       resolveIfDone(job)
-      pump()
+      this.#startCalls()
     })
-    calls.add(called)
+    this.#calls.add(called)
   }
 
   /** Only the name of the error is reported: its message could contain an address with a token. */
-  async function sendSafely(message: Outgoing): Promise<Sent> {
+  async #sendSafely(message: Outgoing): Promise<Sent> {
     try {
-      return await send(message)
+      return await this.#send(message)
     } catch (error) {
       return { kind: 'unknown', reason: `the connector failed: ${error instanceof Error ? error.name : typeof error}` }
     }
   }
 
-  function note(sent: Sent): SendResult {
+  #resultOf(sent: Sent): SendResult {
     if (sent.kind === 'not called') return { ...sent, kind: 'busy' }
-    const isTrouble = sent.kind !== 'accepted' && sent.kind !== 'refused'
-    failures = isTrouble ? failures + 1 : 0
-    if (isTrouble) last = { lastError: sent.reason, lastErrorAt: new Date() }
-    if (failures >= DOWN_AFTER) downUntil = performance.now() + DOWN_MS
+    this.#noteHealth(sent)
     if (sent.kind !== 'throttled') return sent
-    pausedUntil = Math.max(pausedUntil, performance.now() + sent.retryAfterMs)
-    pauseReason = sent.reason
-    return { kind: 'busy', reason: sent.reason, retryAfterMs: sent.retryAfterMs }
+    this.#pause(sent)
+    return { ...sent, kind: 'busy' }
   }
 
-  function resolveIfDone(job: Job) {
-    if (job.open === 0 && job.next === job.batch.length) job.resolve()
-  }
-
-  async function end() {
-    for (const job of jobs.splice(0)) {
-      job.next = job.batch.length
-      resolveIfDone(job)
+  #noteHealth(sent: Exclude<Sent, PutOff<'not called'>>) {
+    if (sent.kind === 'accepted' || sent.kind === 'refused') {
+      this.#failures = 0
+      return
     }
-    await Promise.all(calls)
+    this.#failures += 1
+    this.#last = { lastError: sent.reason, lastErrorAt: new Date() }
+    if (this.#failures >= DOWN_AFTER) this.#downUntil = performance.now() + DOWN_MS
   }
 
-  return {
-    submit,
-    window,
-    health: () => ({
-      up: !stopping && performance.now() >= Math.max(downUntil, pausedUntil),
-      open: calls.size,
-      ...last,
-    }),
-    stop() {
-      stopping ??= end()
-      return stopping
-    },
+  #pause({ reason, retryAfterMs }: PutOff<'throttled'>) {
+    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + retryAfterMs)
+    this.#pauseReason = reason
   }
+}
+
+function resolveIfDone(job: Job) {
+  if (job.open === 0 && job.next === job.batch.length) job.resolve()
 }

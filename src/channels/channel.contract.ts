@@ -204,6 +204,17 @@ function names({ of }: Receipt, { uuid }: Outgoing, result: SendResult): boolean
   return result.kind === 'accepted' && (result.providerIds ?? []).includes(of.providerId)
 }
 
+/** The same channel. Its `stop` also waits for `afterStop`. */
+export const stoppingWith = (channel: Channel, afterStop: () => Promise<unknown>): Channel => ({
+  window: channel.window,
+  submit: (...given) => channel.submit(...given),
+  health: () => channel.health(),
+  async stop() {
+    await channel.stop()
+    await afterStop()
+  },
+})
+
 /** Keeps the receipts; slow or failing on demand. */
 export function aFeed({ refuses = 0, takesMs = 0 } = {}) {
   const taken: Receipt[] = []

@@ -2,8 +2,7 @@ import { afterEach, describe, expect } from 'vitest'
 import type { ChannelType } from '../../base/channel-types.ts'
 import { errorBody, type FakeProviderOptions, startFakeProvider } from '../../testing/providers/http-provider.ts'
 import { startReceiver } from '../../testing/providers/http-webhook-receiver.ts'
-import { channelContract, type SubjectOptions } from '../channel.contract.ts'
-import type { Channel } from '../channel.ts'
+import { channelContract, type SubjectOptions, stoppingWith } from '../channel.contract.ts'
 import { createHttpGateway } from './http.ts'
 
 const destinations = {
@@ -41,13 +40,7 @@ async function open({ feed, answerMs }: SubjectOptions) {
     () => expect(fake.faults).toEqual([]),
   )
   const gateway = createHttpGateway({ url: fake.url, secret, statusUrl: receiver.url, window: 10 }, feed)
-  const channel: Channel = {
-    ...gateway,
-    async stop() {
-      await gateway.stop()
-      await receiver.stop()
-    },
-  }
+  const channel = stoppingWith(gateway, () => receiver.stop())
   return { channel, handed: () => fake.taken.map(({ id }) => id) }
 }
 

@@ -11,9 +11,9 @@ import {
 import { startReceiver } from '../../testing/providers/http-webhook-receiver.ts'
 import { aFeed } from '../channel.contract.ts'
 import type { Channel, Inbound, Outgoing, SendResult } from '../channel.ts'
-import type { RawSettings } from '../settings.ts'
+import { type RawSettings, secretsOf } from '../settings.ts'
 import { createHttpGateway } from './http.ts'
-import { readSettings, secretSettings } from './settings.ts'
+import { httpSchema, readSettings } from './settings.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
@@ -388,7 +388,7 @@ describe('settings', () => {
   })
 
   test('list the secret ones', () => {
-    expect(secretSettings).toEqual(['secret', 'authorization'])
+    expect(secretsOf(httpSchema)).toEqual(['secret', 'authorization'])
   })
 })
 

@@ -1,5 +1,5 @@
 import { errorCodes } from '../../base/error-codes.ts'
-import { createCallingChannel, type Sent } from '../calling-channel.ts'
+import { CallingChannel, type Sent } from '../calling-channel.ts'
 import type { Channel, Feed, Outgoing } from '../channel.ts'
 import { call } from '../http-call.ts'
 import type { RawSettings } from '../settings.ts'
@@ -14,7 +14,7 @@ import { type Submission, submissionOf } from './submission.ts'
  */
 export function createHttpGateway(raw: RawSettings, _feed: Feed): Channel {
   const settings = readSettings(raw)
-  return createCallingChannel({ window: settings.window, send: message => send(settings, message) })
+  return new CallingChannel({ window: settings.window, send: message => send(settings, message) })
 }
 
 async function send(settings: HttpSettings, message: Outgoing): Promise<Sent> {

@@ -1,5 +1,5 @@
 import { errorCodes } from '../../base/error-codes.ts'
-import { createCallingChannel, type Sent } from '../calling-channel.ts'
+import { CallingChannel, type Sent } from '../calling-channel.ts'
 import { type Channel, type Feed, type Outgoing, type SendResult, timeOf } from '../channel.ts'
 import type { RawSettings } from '../settings.ts'
 import { readAddress } from './addresses.ts'
@@ -52,7 +52,7 @@ export function createPush(raw: RawSettings, feed: Feed): Channel {
   const tellGone = ({ companyId, channelType, senderName }: Outgoing, address: string) =>
     feed.gone({ companyId, channelType, senderName, address }).catch(() => {})
 
-  return createCallingChannel({ window: settings.window, send })
+  return new CallingChannel({ window: settings.window, send })
 }
 
 const notServed = (whom: string): PushResult => ({ kind: 'refused', reason: `the gateway does not push to ${whom}` })

@@ -2,7 +2,8 @@ import { createECDH, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { startFcm } from '../../testing/providers/fcm.ts'
 import { vapidSettings } from '../../testing/providers/push-fixtures.ts'
-import { readSettings, secretSettings } from './settings.ts'
+import { secretsOf } from '../settings.ts'
+import { pushSchema, readSettings } from './settings.ts'
 
 const fcm = await startFcm()
 await fcm.stop()
@@ -105,5 +106,5 @@ function complaintOf(raw: Record<string, unknown>): string {
 }
 
 test('the private keys are secret', () => {
-  expect(secretSettings).toEqual(['vapidPrivateKey', 'fcmServiceAccount'])
+  expect(secretsOf(pushSchema)).toEqual(['vapidPrivateKey', 'fcmServiceAccount'])
 })

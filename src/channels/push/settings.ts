@@ -1,18 +1,62 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto'
-import { address, flag, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
+import Type, { type StaticDecode } from 'typebox'
+import {
+  address,
+  flag,
+  type RawSettings,
+  rare,
+  refine,
+  secret,
+  senderNames,
+  setting,
+  text,
+  valuesOf,
+  whole,
+  wrongSetting,
+} from '../settings.ts'
 
-/** The settings of a push gateway, with all defaults. */
-export type PushSettings = {
-  /** For browsers; without it the gateway reaches no browsers. */
-  vapid: VapidSettings | undefined
-  /** For apps; without it the gateway reaches no apps. */
-  fcm: FcmSettings | undefined
-  /** For tests: endpoints in private networks, and plain http on this machine. */
-  allowInsecure: boolean
-  /** The most messages at once. */
-  window: number
-  timeoutMs: number
-}
+/** For browsers. All three are needed; without them the gateway reaches no browsers. */
+const vapidSchema = Type.Object({
+  /** The key that browsers got when they subscribed: the uncompressed point. */
+  vapidPublicKey: bytes(65),
+  vapidPrivateKey: secret(bytes(32)),
+  /** The contact for push services. */
+  vapidSubject: refine(text(), isContact, 'must be a mailto: or https: address'),
+})
+
+const FCM_URL = 'https://fcm.googleapis.com'
+
+/** The settings of a push gateway. */
+export const pushSchema = Type.Object({
+  ...Type.Partial(vapidSchema).properties,
+  /** For apps: the service account file of Google. Without it the gateway reaches no apps. */
+  fcmServiceAccount: Type.Optional(secret(serviceAccount())),
+  senderNames: senderNames(),
+  ...rare({
+    /** The most messages at once. */
+    window: whole(1, 10_000, 100),
+    timeoutMs: whole(1, 300_000, 10_000),
+    fcmBaseUrl: Type.Optional(address(FCM_URL)),
+    /** For tests: endpoints in private networks, and plain http on this machine. */
+    allowInsecure: flag(),
+  }),
+})
+
+/** `fcmBaseUrl` does not matter without a service account. */
+const fcmSchema = Type.Pick(pushSchema, ['fcmBaseUrl'])
+const commonSchema = Type.Omit(pushSchema, ['fcmBaseUrl'])
+
+/** The members of a service account that we use. */
+const accountSchema = Type.Object({
+  project_id: filled(),
+  client_email: filled(),
+  private_key: Type.Decode(refine(text(), isRsaKey, 'is no RSA private key in PEM'), pem =>
+    createPrivateKey(unescaped(pem)),
+  ),
+  token_uri: Type.Optional(address()),
+})
+
+export type PushSettings = ReturnType<typeof readSettings>
 
 export type VapidSettings = {
   /** The key that browsers got when they subscribed: the uncompressed point, in base64url. */
@@ -30,41 +74,26 @@ export type FcmSettings = {
   tokenUrl: string
 }
 
-/** These settings are stored encrypted and never shown. */
-export const secretSettings = ['vapidPrivateKey', 'fcmServiceAccount']
+const TOKEN_URL = 'https://oauth2.googleapis.com/token'
 
 /** Reads the settings of a gateway. Throws with the name of the wrong setting. */
-export function readSettings(raw: RawSettings): PushSettings {
-  const settings = {
-    vapid: isAnyGiven(raw, ['vapidPublicKey', 'vapidPrivateKey', 'vapidSubject']) ? vapid(raw) : undefined,
-    fcm: isAnyGiven(raw, ['fcmServiceAccount']) ? fcm(raw) : undefined,
-    allowInsecure: flag(raw, 'allowInsecure'),
-    window: whole(raw, 'window', 100, 1, 10_000),
-    timeoutMs: whole(raw, 'timeoutMs', 10_000, 1, 300_000),
-  }
-  if (!settings.vapid && !settings.fcm)
+export function readSettings(raw: RawSettings) {
+  const vapid = isAnyGiven(raw, Object.keys(vapidSchema.properties)) ? vapidOf(valuesOf(vapidSchema, raw)) : undefined
+  const { fcmServiceAccount, allowInsecure, window, timeoutMs } = valuesOf(commonSchema, raw)
+  const fcm = fcmServiceAccount ? fcmOf(raw, fcmServiceAccount, allowInsecure) : undefined
+  if (!vapid && !fcm)
     throw new Error(
       'settings "vapidPublicKey", "vapidPrivateKey" and "vapidSubject", or "fcmServiceAccount", are missing',
     )
-  return settings
+  return { vapid, fcm, allowInsecure, window, timeoutMs }
 }
 
-const isAnyGiven = (raw: RawSettings, names: string[]) =>
-  names.some(name => optional(raw, name, () => true) !== undefined)
+const isAnyGiven = (raw: RawSettings, names: string[]) => names.some(name => (raw[name] ?? '') !== '')
 
-function vapid(raw: RawSettings): VapidSettings {
-  const point = bytes(raw, 'vapidPublicKey', 65)
-  const secret = bytes(raw, 'vapidPrivateKey', 32)
+function vapidOf(settings: StaticDecode<typeof vapidSchema>): VapidSettings {
+  const { vapidPublicKey: point, vapidPrivateKey: secret, vapidSubject: subject } = settings
   if (!pointOf(secret).equals(point)) throw wrongSetting('vapidPublicKey', 'does not belong to "vapidPrivateKey"')
-  return { publicKey: point.toString('base64url'), privateKey: keyOf(point, secret), subject: subject(raw) }
-}
-
-function bytes(raw: RawSettings, name: string, length: number): Buffer {
-  const value = text(raw, name)
-  const decoded = Buffer.from(value, 'base64url')
-  if (!/^[\w+/-]+={0,2}$/.test(value) || decoded.length !== length)
-    throw wrongSetting(name, `must be ${length} bytes in base64url`)
-  return decoded
+  return { publicKey: point.toString('base64url'), privateKey: keyOf(point, secret), subject }
 }
 
 function pointOf(secret: Buffer): Buffer {
@@ -84,32 +113,43 @@ function keyOf(point: Buffer, secret: Buffer): KeyObject {
   return createPrivateKey({ key, format: 'jwk' })
 }
 
-function subject(raw: RawSettings): string {
-  const value = text(raw, 'vapidSubject')
-  const isMail = /^mailto:[^\s@]+@[^\s@]+$/.test(value)
-  if (!isMail && URL.parse(value)?.protocol !== 'https:')
-    throw wrongSetting('vapidSubject', 'must be a mailto: or https: address')
-  return value
-}
-
-function fcm(raw: RawSettings): FcmSettings {
-  const account = serviceAccount(raw)
-  const member = (name: string) => `fcmServiceAccount.${name}`
-  return {
-    baseUrl: secureAddress(raw, raw, 'fcmBaseUrl', 'https://fcm.googleapis.com'),
-    projectId: filled(account, member('project_id')),
-    clientEmail: filled(account, member('client_email')),
-    privateKey: rsaKey(account, member('private_key')),
-    tokenUrl: secureAddress(raw, account, member('token_uri'), 'https://oauth2.googleapis.com/token'),
+/** Google's addresses get tokens, so they must be https unless the settings allow http. */
+function fcmOf(raw: RawSettings, account: RawSettings, allowInsecure: boolean): FcmSettings {
+  const { project_id, client_email, private_key, token_uri } = valuesOf(accountSchema, account, 'fcmServiceAccount.')
+  const baseUrl = valuesOf(fcmSchema, raw).fcmBaseUrl ?? FCM_URL
+  const tokenUrl = token_uri ?? TOKEN_URL
+  for (const [name, url] of Object.entries({ fcmBaseUrl: baseUrl, 'fcmServiceAccount.token_uri': tokenUrl })) {
+    if (!allowInsecure && !url.startsWith('https:')) throw wrongSetting(name, 'must be an https address')
   }
+  return { baseUrl, projectId: project_id, clientEmail: client_email, privateKey: private_key, tokenUrl }
 }
 
-/** The service account file of Google, as text or as an object. Its members get their full names, for errors. */
-function serviceAccount(raw: RawSettings): RawSettings {
-  const account = typeof raw.fcmServiceAccount === 'string' ? parsed(raw.fcmServiceAccount) : raw.fcmServiceAccount
-  if (typeof account !== 'object' || account === null || Array.isArray(account))
-    throw wrongSetting('fcmServiceAccount', 'is no JSON of a service account')
-  return Object.fromEntries(Object.entries(account).map(([name, value]) => [`fcmServiceAccount.${name}`, value]))
+function bytes(length: number) {
+  const given = refine(text(), value => isBase64(value, length), `must be ${length} bytes in base64url`)
+  return Type.Decode(given, value => Buffer.from(value, 'base64url'))
+}
+
+function isBase64(value: string, length: number): boolean {
+  return /^[\w+/-]+={0,2}$/.test(value) && Buffer.from(value, 'base64url').length === length
+}
+
+function isContact(value: string): boolean {
+  return /^mailto:[^\s@]+@[^\s@]+$/.test(value) || URL.parse(value)?.protocol === 'https:'
+}
+
+/** The content of the file as text or as an object. */
+function serviceAccount() {
+  const problem = 'is no JSON of a service account'
+  const given = setting(Type.Unknown(), { input: { kind: 'file' }, problem })
+  return Type.Decode(
+    refine(given, value => accountIn(value) !== undefined, problem),
+    value => accountIn(value) ?? {},
+  )
+}
+
+function accountIn(value: unknown): RawSettings | undefined {
+  const account = typeof value === 'string' ? parsed(value) : value
+  return typeof account === 'object' && account !== null && !Array.isArray(account) ? { ...account } : undefined
 }
 
 function parsed(json: string): unknown {
@@ -120,30 +160,19 @@ function parsed(json: string): unknown {
   }
 }
 
-function filled(raw: RawSettings, name: string): string {
-  const value = text(raw, name)
-  if (value.trim() === '') throw wrongSetting(name, 'is empty')
-  return value
-}
-
-/** These addresses get tokens, so they must be https unless the settings allow http. */
-function secureAddress(raw: RawSettings, from: RawSettings, name: string, otherwise: string): string {
-  const value = optional(from, name, address) ?? otherwise
-  if (!value.startsWith('https:') && !flag(raw, 'allowInsecure')) throw wrongSetting(name, 'must be an https address')
-  return value
+function filled() {
+  return refine(text(), value => value.trim() !== '', 'is empty')
 }
 
 /** Some tools copy a line end as the two characters `\n`. */
-function rsaKey(raw: RawSettings, name: string): KeyObject {
-  const key = pemKey(text(raw, name).replaceAll('\\n', '\n'))
-  if (key?.asymmetricKeyType !== 'rsa') throw wrongSetting(name, 'is no RSA private key in PEM')
-  return key
+function unescaped(pem: string): string {
+  return pem.replaceAll('\\n', '\n')
 }
 
-function pemKey(pem: string): KeyObject | undefined {
+function isRsaKey(pem: string): boolean {
   try {
-    return createPrivateKey(pem)
+    return createPrivateKey(unescaped(pem)).asymmetricKeyType === 'rsa'
   } catch {
-    return undefined
+    return false
   }
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
 import { aFeed, channelContract } from '../channel.contract.ts'
 import type { Outgoing, SendResult } from '../channel.ts'
-import { createSimulator, type SimulatorSettings } from './simulator.ts'
+import type { RawSettings } from '../settings.ts'
+import { Simulator } from './simulator.ts'
 
 const destinations = {
   delivered: '79160000001',
@@ -11,9 +12,9 @@ const destinations = {
   busy: '79160000009',
 }
 
-function aSimulator(settings: SimulatorSettings, feed = aFeed()) {
+function aSimulator(settings: RawSettings, feed = aFeed()) {
   const handed: Outgoing[] = []
-  const channel = createSimulator(
+  const channel = new Simulator(
     settings,
     {
       async keep(messages) {
@@ -36,7 +37,7 @@ describe.each([
         handed.push(...messages.map(({ uuid }) => uuid))
       },
     }
-    const channel = createSimulator(
+    const channel = new Simulator(
       { ...settings, window: 20, ...(answerMs ? { submitMs: answerMs } : {}) },
       outbox,
       feed,
@@ -57,7 +58,7 @@ const aMessage = (given: Partial<Outgoing> = {}): Outgoing => ({
   ...given,
 })
 
-async function resultsOf(channel: ReturnType<typeof createSimulator>, batch: Outgoing[]) {
+async function resultsOf(channel: Simulator, batch: Outgoing[]) {
   const results: SendResult[] = []
   await channel.submit(
     batch,
@@ -107,7 +108,7 @@ test('the number 0010 has not written: WhatsApp accepts templates and codes for 
 
 test('rates decide at random: all refused, all busy, all undelivered', async () => {
   const batch = Array.from({ length: 20 }, () => aMessage())
-  const kindsOf = async (settings: SimulatorSettings) =>
+  const kindsOf = async (settings: RawSettings) =>
     new Set((await resultsOf(aSimulator(settings).channel, batch)).map(({ kind }) => kind))
   expect(await kindsOf({ refuseRate: 1 })).toEqual(new Set(['refused']))
   expect(await kindsOf({ busyRate: 1 })).toEqual(new Set(['busy']))

@@ -14,7 +14,7 @@ import { Framer } from './protocol/framer.ts'
 import type { Draft, Malformed, Pdu } from './protocol/pdu.ts'
 import { status } from './protocol/status.ts'
 import { encodeText, type LongMessages } from './protocol/text.ts'
-import { rememberOwn } from './receipts/own-ids.ts'
+import { OwnIds } from './receipts/own-ids.ts'
 import { backoffMs } from './session.ts'
 import { readSettings } from './settings.ts'
 import { Smpp, type SmppEvent } from './smpp.ts'
@@ -1324,7 +1324,7 @@ describe('reused ids', () => {
     ['without an answer to a part', { kind: 'unknown', reason: '', taken: { 0: '7', 1: '' } }],
   ])('of a long message, %s, no longer belong to the old message', async (_, result) => {
     const { feed, receipts } = aFeed()
-    const own = rememberOwn(feed)
+    const own = new OwnIds(feed)
     const old = aMessage()
     const submit = (said: SendResult) => own.submitThrough(taken(said) as Channel)
     await submit({ kind: 'accepted', providerIds: ['7'] })(
@@ -1343,7 +1343,7 @@ describe('reused ids', () => {
 
   test('of another short message belong to it', async () => {
     const { feed, receipts } = aFeed()
-    const own = rememberOwn(feed)
+    const own = new OwnIds(feed)
     const submit = own.submitThrough(taken({ kind: 'accepted', providerIds: ['7'] }) as Channel)
     const [old, young] = many(2) as [Outgoing, Outgoing]
     for (const message of [old, young])
@@ -1362,7 +1362,7 @@ describe('reused ids', () => {
     /** A message that was accepted with the id 7, and a second message to the same number without an answer yet. */
     async function aSecondUnderWay({ isRestarted }: { isRestarted: boolean }) {
       const { feed, receipts } = aFeed()
-      const own = rememberOwn(feed, { unsureForMs: 1234 })
+      const own = new OwnIds(feed, { unsureForMs: 1234 })
       const [old, young] = [aMessage({ destination: number }), aMessage({ destination: number })]
       const answered: SendResult = { kind: 'accepted', providerIds: ['7'] }
       const submit = (channel: Pick<Channel, 'submit'>, message: Outgoing) =>

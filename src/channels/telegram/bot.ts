@@ -1,6 +1,6 @@
 import type { Content } from '../../base/content/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
-import { createCallingChannel, type Sent } from '../calling-channel.ts'
+import { CallingChannel, type Sent } from '../calling-channel.ts'
 import type { Channel, Feed, Outgoing } from '../channel.ts'
 import { type CallResult, call, objectIn, objectOf, retryAfterMs } from '../http-call.ts'
 import { createLimits } from '../limits.ts'
@@ -105,7 +105,7 @@ export function createTelegramBot(raw: RawSettings, feed: Feed): Channel {
   const tellGone = ({ companyId, channelType, senderName }: Outgoing, address: string) =>
     feed.gone({ companyId, channelType, senderName, address }).catch(() => {})
 
-  return createCallingChannel({ window: settings.window, send })
+  return new CallingChannel({ window: settings.window, send })
 }
 
 /** The token is part of the address, so a wrong token may also be "not found". */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { readId } from '../../base/content/plain-words.ts'
 import { errorCodes } from '../../base/error-codes.ts'
-import { createCallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
+import { CallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
 import { type Channel, type Feed, type Outgoing, timeOf } from '../channel.ts'
 import { type CallResult, call, objectIn, objectOf, retryAfterMs } from '../http-call.ts'
 import { createLimits } from '../limits.ts'
@@ -85,7 +85,7 @@ export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
     return refused(errorCodes.refusedByChannel, words)
   }
 
-  return createCallingChannel({ window: settings.window, send })
+  return new CallingChannel({ window: settings.window, send })
 }
 
 /** The request id of a successful check, which the code uses too; absent if the number was not checked. */

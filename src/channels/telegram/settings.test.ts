@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { botSecrets, gatewaySecrets, readBotSettings, readGatewaySettings } from './settings.ts'
+import { secretsOf } from '../settings.ts'
+import { botSchema, gatewaySchema, readBotSettings, readGatewaySettings } from './settings.ts'
 
 const botToken = '7000000001:AAFakeFakeFakeFakeFakeFakeFakeFakeFa'
 
@@ -71,7 +72,7 @@ describe('settings', () => {
   })
 
   test('tokens and secrets are listed as secret', () => {
-    expect(botSecrets).toEqual(['token', 'webhookSecret'])
-    expect(gatewaySecrets).toEqual(['token'])
+    expect(secretsOf(botSchema)).toEqual(['token', 'webhookSecret'])
+    expect(secretsOf(gatewaySchema)).toEqual(['token'])
   })
 })

@@ -2,7 +2,7 @@ import { afterEach, describe, expect } from 'vitest'
 import { failure as botFailure, startFakeTelegram, tooMany } from '../../testing/providers/telegram-bot-api.ts'
 import { failure as gatewayFailure, startFakeGateway } from '../../testing/providers/telegram-gateway-api.ts'
 import { startReceiver } from '../../testing/providers/telegram-webhook-receiver.ts'
-import { channelContract, type SubjectOptions } from '../channel.contract.ts'
+import { channelContract, type SubjectOptions, stoppingWith } from '../channel.contract.ts'
 import type { Channel } from '../channel.ts'
 import { createTelegramBot } from './bot.ts'
 import { createTelegramGateway } from './gateway.ts'
@@ -43,7 +43,9 @@ describe('a bot', () => {
 
 /** The Bot API carries no uuid, so the fake identifies a message by its text. */
 const writingUuids = (channel: Channel): Channel => ({
-  ...channel,
+  window: channel.window,
+  health: () => channel.health(),
+  stop: () => channel.stop(),
   submit: (batch, report, mayGo) =>
     channel.submit(
       batch.map(message => ({ ...message, text: message.uuid })),
@@ -64,13 +66,7 @@ describe.each(['TELEGRAM', 'TELEGRAM_GATEWAY'] as const)('the Gateway API, for m
     telegram.become(`+${destinations.undelivered}`, 'sent', 'expired')
 
     const inner = createTelegramGateway({ token, baseUrl: telegram.url, callbackUrl: receiver.url, window: 20 }, feed)
-    const channel: Channel = {
-      ...inner,
-      stop: async () => {
-        await inner.stop()
-        await telegram.quiet()
-      },
-    }
+    const channel = stoppingWith(inner, () => telegram.quiet())
     return { channel, handed: () => telegram.taken.map(({ payload }) => payload) }
   }
 

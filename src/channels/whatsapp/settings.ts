@@ -1,68 +1,65 @@
-import { address, onlyName, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
-
-/** The settings of a gateway to Meta's WhatsApp Cloud API, with all defaults. */
-export type WhatsappSettings = {
-  /** Meta's id of our business phone number, not the number itself. */
-  phoneNumberId: string
-  accessToken: string
-  /** Meta signs webhooks with it. */
-  appSecret: string
-  /** Meta repeats it when it subscribes to our webhook. */
-  verifyToken: string
-  baseUrl: string
-  apiVersion: string
-  /** The language of templates without a language. */
-  templateLanguage: string
-  /** The template for codes; without it the gateway sends no codes. */
-  authenticationTemplate: string | undefined
-  authenticationLanguage: string
-  /** The recipient of inbound messages: the setting, or the only one of `senderNames`, or the business phone number. */
-  senderName: string | undefined
-  /** The most calls at once. */
-  window: number
-  timeoutMs: number
-}
-
-/** These settings are stored encrypted and never shown. */
-export const secretSettings = ['accessToken', 'appSecret', 'verifyToken']
+import Type from 'typebox'
+import {
+  address,
+  matching,
+  onlyName,
+  type RawSettings,
+  rare,
+  secret,
+  senderNames,
+  valuesOf,
+  whole,
+} from '../settings.ts'
 
 /** Published in February 2026, supported until July 2028. */
 const API_VERSION = 'v25.0'
 
-/** Reads the settings of a gateway. Throws with the name of the wrong setting. */
-export function readSettings(raw: RawSettings): WhatsappSettings {
-  const templateLanguage = language(raw, 'templateLanguage', 'ru')
+/** The settings of a gateway to Meta's WhatsApp Cloud API. */
+export const whatsappSchema = Type.Object({
+  /** Meta's id of our business phone number, not the number itself. */
+  phoneNumberId: matching(/^\d{1,32}$/, 'must be digits: the id of the number, not the number'),
+  // The token is sent in a header: a line break would make every call fail.
+  accessToken: secret(matching(/^[\x21-\x7e]+$/, 'must be a token without blanks')),
+  /** Meta signs webhooks with it. */
+  appSecret: secret(filled()),
+  /** Meta repeats it when it subscribes to our webhook. */
+  verifyToken: secret(filled()),
+  /** The recipient of inbound messages: the setting, or the only one of `senderNames`, or the business phone number. */
+  senderName: Type.Optional(matching(/^.{1,64}$/s, 'must be 1 to 64 characters')),
+  senderNames: senderNames(),
+  /** The language of templates without a language. */
+  templateLanguage: language('ru'),
+  /** The template for codes; without it the gateway sends no codes. */
+  authenticationTemplate: Type.Optional(
+    matching(/^[a-z0-9_]{1,512}$/, 'must be the name of a template: a-z, 0-9 and _'),
+  ),
+  ...rare({
+    /** Without it, the language of templates. */
+    authenticationLanguage: Type.Optional(language()),
+    // The most calls at once. A number may send 80 messages a second, and an answer takes about half a second.
+    window: whole(1, 1000, 40),
+    timeoutMs: whole(1, 300_000, 30_000),
+    baseUrl: address('https://graph.facebook.com'),
+    apiVersion: matching(/^v\d{1,3}\.\d{1,2}$/, 'must look like v25.0', API_VERSION),
+  }),
+})
+
+export type WhatsappSettings = ReturnType<typeof readSettings>
+
+export function readSettings(raw: RawSettings) {
+  const { senderNames, ...settings } = valuesOf(whatsappSchema, raw)
   return {
-    phoneNumberId: like(raw, 'phoneNumberId', /^\d{1,32}$/, 'must be digits: the id of the number, not the number'),
-    // The token is sent in a header: a line break would make every call fail.
-    accessToken: like(raw, 'accessToken', /^[\x21-\x7e]+$/, 'must be a token without blanks'),
-    appSecret: filled(raw, 'appSecret'),
-    verifyToken: filled(raw, 'verifyToken'),
-    baseUrl: address(raw, 'baseUrl', 'https://graph.facebook.com'),
-    apiVersion: like(raw, 'apiVersion', /^v\d{1,3}\.\d{1,2}$/, 'must look like v25.0', API_VERSION),
-    templateLanguage,
-    authenticationTemplate: optional(raw, 'authenticationTemplate', templateName),
-    authenticationLanguage: language(raw, 'authenticationLanguage', templateLanguage),
-    senderName: optional(raw, 'senderName', senderName) ?? onlyName(raw),
-    // A number may send 80 messages a second, and an answer takes about half a second.
-    window: whole(raw, 'window', 40, 1, 1000),
-    timeoutMs: whole(raw, 'timeoutMs', 30_000, 1, 300_000),
+    ...settings,
+    authenticationLanguage: settings.authenticationLanguage ?? settings.templateLanguage,
+    senderName: settings.senderName ?? onlyName(senderNames),
   }
 }
 
-function like(raw: RawSettings, name: string, pattern: RegExp, what: string, otherwise?: string): string {
-  const value = text(raw, name, otherwise)
-  if (!pattern.test(value)) throw wrongSetting(name, what)
-  return value
+/** With an empty secret every webhook would be accepted. */
+function filled() {
+  return matching(/./s, 'is empty')
 }
 
-/** With an empty secret every webhook would be accepted. */
-const filled = (raw: RawSettings, name: string) => like(raw, name, /./s, 'is empty')
-
-const language = (raw: RawSettings, name: string, otherwise: string) =>
-  like(raw, name, /^[a-z]{2,3}(_[A-Za-z]{2,4})?$/, 'must look like ru or en_US', otherwise)
-
-const templateName = (raw: RawSettings, name: string) =>
-  like(raw, name, /^[a-z0-9_]{1,512}$/, 'must be the name of a template: a-z, 0-9 and _')
-
-const senderName = (raw: RawSettings, name: string) => like(raw, name, /^.{1,64}$/s, 'must be 1 to 64 characters')
+function language(otherwise?: string) {
+  return matching(/^[a-z]{2,3}(_[A-Za-z]{2,4})?$/, 'must look like ru or en_US', otherwise)
+}

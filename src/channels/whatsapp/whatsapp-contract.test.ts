@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
 import { type Cloud, startCloud } from '../../testing/providers/whatsapp-cloud-api.ts'
-import { aFeed, channelContract } from '../channel.contract.ts'
+import { aFeed, channelContract, stoppingWith } from '../channel.contract.ts'
 import type { Channel, Feed, Inbound } from '../channel.ts'
 import type { WebhookRequest } from '../webhook.ts'
 import { readWebhook } from './webhook.ts'
@@ -29,14 +29,7 @@ async function aSubject({ feed, answerMs }: { feed: Feed; answerMs?: number | un
   const settings = { ...account, displayPhoneNumber: undefined, verifyToken, baseUrl: cloud.url, window: 20 }
   const receiver = await startReceiver(settings, feed)
   expect(await cloud.subscribe(receiver.url, verifyToken)).toMatchObject({ status: 200 })
-  const inner = createWhatsapp(settings, feed)
-  const channel: Channel = {
-    ...inner,
-    async stop() {
-      await inner.stop()
-      await receiver.pause()
-    },
-  }
+  const channel = stoppingWith(createWhatsapp(settings, feed), () => receiver.pause())
   return { channel, cloud, receiver, handed: () => handedTo(cloud) }
 }
 

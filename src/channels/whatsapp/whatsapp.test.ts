@@ -5,7 +5,8 @@ import { type Cloud, documentedErrors, startCloud } from '../../testing/provider
 import { submitTo } from '../../testing/submitting.ts'
 import { aFeed } from '../channel.contract.ts'
 import type { Channel, Outgoing } from '../channel.ts'
-import { readSettings, secretSettings } from './settings.ts'
+import { secretsOf } from '../settings.ts'
+import { readSettings, whatsappSchema } from './settings.ts'
 import { createWhatsapp } from './whatsapp.ts'
 
 const account = {
@@ -436,6 +437,6 @@ describe('settings', () => {
   })
 
   test('tokens and the application secret are listed as secret', () => {
-    expect(secretSettings).toEqual(['accessToken', 'appSecret', 'verifyToken'])
+    expect(secretsOf(whatsappSchema)).toEqual(['accessToken', 'appSecret', 'verifyToken'])
   })
 })

@@ -1,5 +1,5 @@
 import { errorCodes } from '../../base/error-codes.ts'
-import { createCallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
+import { CallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
 import type { Channel, Feed, Outgoing } from '../channel.ts'
 import { call } from '../http-call.ts'
 import type { RawSettings } from '../settings.ts'
@@ -13,7 +13,7 @@ import { readSettings, type WhatsappSettings } from './settings.ts'
  */
 export function createWhatsapp(raw: RawSettings, _feed: Feed): Channel {
   const settings = readSettings(raw)
-  return createCallingChannel({ window: settings.window, send: message => send(message, settings) })
+  return new CallingChannel({ window: settings.window, send: message => send(message, settings) })
 }
 
 async function send(message: Outgoing, settings: WhatsappSettings): Promise<Sent> {

@@ -4,7 +4,7 @@ import type { Channel, Feed } from '../../channels/channel.ts'
 import type { ConnectorName } from '../../channels/connector-names.ts'
 import { createHttpGateway } from '../../channels/http/http.ts'
 import { createPush } from '../../channels/push/push.ts'
-import { createSimulator, type Outbox, type SimulatorSettings } from '../../channels/simulator/simulator.ts'
+import { type Outbox, Simulator } from '../../channels/simulator/simulator.ts'
 import { createTelegramBot } from '../../channels/telegram/bot.ts'
 import { createTelegramGateway } from '../../channels/telegram/gateway.ts'
 import { createWhatsapp } from '../../channels/whatsapp/whatsapp.ts'
@@ -44,7 +44,7 @@ export const connectOnce: Connector<OnceContext> = (context, gateway, feed) =>
 
 const connectorsOnce: Record<ConnectorName, Connector<OnceContext>> = {
   ...stateless,
-  simulator: (_, gateway, feed) => simulatorOf(gateway, { keep: async () => {} }, feed),
+  simulator: (_, gateway, feed) => new Simulator(gateway.settings, { keep: async () => {} }, feed),
   smpp: connectSmppOnce,
 }
 
@@ -52,10 +52,6 @@ function connectorOf<T>(known: Record<ConnectorName, T>, { connector }: Gateway)
   if (!isConnector(connector)) throw new Error(`the connector "${connector}" is not known to this version`)
   return known[connector]
 }
-
-/** The settings were checked by the catalogue before they were stored. */
-const simulatorOf = ({ settings }: Gateway, outbox: Outbox, feed: Feed) =>
-  createSimulator(settings as SimulatorSettings, outbox, feed)
 
 const INBOUND_EVERY_MS = 500
 const REPORT_AGAIN_EVERY_MS = 10_000
@@ -68,7 +64,7 @@ function connectSimulator({ sql, log, worker }: ConnectorContext, gateway: Gatew
       await storeSimulated(sql, gatewayId, worker, messages)
     },
   }
-  const simulator = simulatorOf(gateway, outbox, feed)
+  const simulator = new Simulator(gateway.settings, outbox, feed)
   // A real operator reports also after an engine was killed. So the other engines report the messages of the killed engine.
   let afterSeconds = 0
   const loop = repeat('simulator', REPORT_AGAIN_EVERY_MS, log, async () => {
@@ -80,7 +76,9 @@ function connectSimulator({ sql, log, worker }: ConnectorContext, gateway: Gatew
     takeSimulatedInbound(sql, channelType, message => feed.inbound(message)),
   )
   return {
-    ...simulator,
+    window: simulator.window,
+    submit: (...given) => simulator.submit(...given),
+    health: () => simulator.health(),
     async stop() {
       await loop.stop()
       await inbound.stop()

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Channel, Feed, Health } from '../../channels/channel.ts'
-import { rememberOwn } from '../../channels/smpp/receipts/own-ids.ts'
+import { OwnIds } from '../../channels/smpp/receipts/own-ids.ts'
 import { readSettings } from '../../channels/smpp/settings.ts'
 import { Smpp, type SmppEvent } from '../../channels/smpp/smpp.ts'
 import type { Pool } from '../../db/sql.ts'
@@ -34,7 +34,7 @@ class SmppConnection implements Channel {
   constructor(context: SmppContext, gateway: Gateway, feed: Feed) {
     this.#context = context
     this.#gatewayId = gateway.gatewayId
-    const own = rememberOwn(feed, { unsureForMs: readSettings(gateway.settings).requestMs + TO_RECORD_MS })
+    const own = new OwnIds(feed, { unsureForMs: readSettings(gateway.settings).requestMs + TO_RECORD_MS })
     const onEvent = (event: SmppEvent) => {
       if (event.kind === 'bound') own.reconnected()
       this.#log(event)

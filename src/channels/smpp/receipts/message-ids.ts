@@ -15,7 +15,8 @@ import { isSameNumber } from '../../../base/phone/same-number.ts'
 export type IdRelation = 'exact' | 'same' | 'hex-decimal' | 'decimal-hex'
 export type ReceiptIds = IdRelation | 'auto'
 
-export const receiptIdSettings: readonly ReceiptIds[] = ['exact', 'same', 'hex-decimal', 'decimal-hex', 'auto']
+/** The first is the default. */
+export const receiptIdSettings = ['auto', 'exact', 'same', 'hex-decimal', 'decimal-hex'] as const satisfies ReceiptIds[]
 
 /** The stored form of the id of an answer. */
 export const keptId = (id: string, setting: ReceiptIds): string => (setting === 'exact' ? id : plain(id))
@@ -85,13 +86,9 @@ export function namedBy(id: string, subscriber: string | undefined, learnt: Lear
   return { providerId, ...(learnt.byAddress && isShort && subscriber !== undefined ? { subscriber } : {}) }
 }
 
-/** After so many receipts that agree the reading is certain, and submissions are no longer remembered. */
-const CERTAIN_AFTER = 50
-const MOST_REMEMBERED = 20_000
-
 /** With `auto`, `onLearnt` gets the reading when it is found: once, or seldom again. */
 export function createMessageIds(setting: ReceiptIds, onLearnt: (learnt: LearntIds) => void = () => {}): MessageIds {
-  return setting === 'auto' ? findingOut(onLearnt) : settled(setting)
+  return setting === 'auto' ? new LearningMessageIds(onLearnt) : settled(setting)
 }
 
 const settled = (relation: IdRelation): MessageIds => ({
@@ -101,83 +98,95 @@ const settled = (relation: IdRelation): MessageIds => ({
   isLearnt: true,
 })
 
+/** After so many receipts that agree the reading is certain, and submissions are no longer remembered. */
+const CERTAIN_AFTER = 50
+const MOST_REMEMBERED = 20_000
+
+/** The largest accepted probability of a wrong reading: by the id alone, and by the id together with the number. */
+const MOST_CHANCE = 1e-7
+const MOST_CHANCE_OF_BOTH = 1e-4
+
 /**
  * Finds out the reading only from long ids, because a wrong reading of a long id is practically never the id of another
  * submission. For this it remembers the last submissions with their destinations. Short ids, for example of an operator
  * that counts from 1, stay unread here: `id-evidence.ts` decides about all receipts together.
  */
-function findingOut(onLearnt: (learnt: LearntIds) => void): MessageIds {
-  const remembered = new Map<string, string>()
-  const countByLength = new Map<number, number>()
-  let learnt: LearntIds | undefined
-  let agreed = 0
+class LearningMessageIds implements MessageIds {
+  readonly #onLearnt: (learnt: LearntIds) => void
+  /** The destinations of submissions by their id, oldest first. */
+  readonly #destinations = new Map<string, string>()
+  readonly #countByLength = new Map<number, number>()
+  #learnt: LearntIds | undefined
+  #agreed = 0
 
-  const isCertain = () => agreed >= CERTAIN_AFTER
+  constructor(onLearnt: (learnt: LearntIds) => void) {
+    this.#onLearnt = onLearnt
+  }
 
-  function submitted(id: string, destination: string) {
+  get isLearnt(): boolean {
+    return this.#learnt !== undefined
+  }
+
+  recall(learnt: LearntIds): void {
+    this.#learnt ??= learnt
+  }
+
+  submitted(id: string, destination: string): string {
     const kept = plain(id)
-    if (!isCertain()) remember(kept, destination)
+    if (!this.#isCertain()) this.#remember(kept, destination)
     return kept
   }
 
-  function remember(id: string, destination: string) {
-    forget(id)
-    remembered.set(id, destination)
-    count(id, 1)
-    const [oldest] = remembered.keys()
-    if (oldest !== undefined && remembered.size > MOST_REMEMBERED) forget(oldest)
-  }
-
-  function forget(id: string) {
-    if (remembered.delete(id)) count(id, -1)
-  }
-
-  const count = (id: string, change: number) =>
-    countByLength.set(id.length, (countByLength.get(id.length) ?? 0) + change)
-
-  function receipted(id: string, subscriber: string): NamedSubmission | undefined {
+  receipted(id: string, subscriber: string): NamedSubmission | undefined {
     if (!isHex(id)) return { providerId: id }
-    if (!isCertain()) learnFrom(id, subscriber)
-    return learnt && namedBy(id, subscriber, learnt)
+    if (!this.#isCertain()) this.#learnFrom(id, subscriber)
+    return this.#learnt && namedBy(id, subscriber, this.#learnt)
   }
 
-  function learnFrom(id: string, subscriber: string) {
-    const fitting = CANDIDATES.filter(relation => remembered.has(submittedId(id, relation) ?? ''))
+  #isCertain(): boolean {
+    return this.#agreed >= CERTAIN_AFTER
+  }
+
+  #remember(id: string, destination: string) {
+    this.#forget(id)
+    this.#destinations.set(id, destination)
+    this.#count(id, 1)
+    const [oldest] = this.#destinations.keys()
+    if (oldest !== undefined && this.#destinations.size > MOST_REMEMBERED) this.#forget(oldest)
+  }
+
+  #forget(id: string) {
+    if (this.#destinations.delete(id)) this.#count(id, -1)
+  }
+
+  #count(id: string, change: number) {
+    this.#countByLength.set(id.length, (this.#countByLength.get(id.length) ?? 0) + change)
+  }
+
+  #learnFrom(id: string, subscriber: string) {
+    const fitting = CANDIDATES.filter(relation => this.#destinations.has(submittedId(id, relation) ?? ''))
     const [relation] = fitting
     if (relation === undefined || fitting.length > 1) return
     const kept = submittedId(id, relation) ?? ''
-    const byAddress = isSameNumber(remembered.get(kept), subscriber)
-    if (chanceOf(kept) > (byAddress ? MOST_CHANCE_OF_BOTH : MOST_CHANCE)) return
-    if (learnt?.relation === relation) agree()
-    else learn({ relation, byAddress })
+    const byAddress = isSameNumber(this.#destinations.get(kept), subscriber)
+    if (this.#chanceOf(kept) > (byAddress ? MOST_CHANCE_OF_BOTH : MOST_CHANCE)) return
+    if (this.#learnt?.relation === relation) this.#agree()
+    else this.#learn({ relation, byAddress })
   }
 
   /** The probability that a random id of this length is the id of a submission. */
-  const chanceOf = (kept: string) => (countByLength.get(kept.length) ?? 0) / 10 ** kept.length
-
-  function agree() {
-    agreed++
-    if (isCertain()) remembered.clear()
+  #chanceOf(kept: string): number {
+    return (this.#countByLength.get(kept.length) ?? 0) / 10 ** kept.length
   }
 
-  function learn(found: LearntIds) {
-    learnt = found
-    agreed = 1
-    onLearnt(found)
+  #agree() {
+    this.#agreed++
+    if (this.#isCertain()) this.#destinations.clear()
   }
 
-  return {
-    submitted,
-    receipted,
-    recall(told) {
-      learnt ??= told
-    },
-    get isLearnt() {
-      return learnt !== undefined
-    },
+  #learn(found: LearntIds) {
+    this.#learnt = found
+    this.#agreed = 1
+    this.#onLearnt(found)
   }
 }
-
-/** The largest accepted probability of a wrong reading: by the id alone, and by the id together with the number. */
-const MOST_CHANCE = 1e-7
-const MOST_CHANCE_OF_BOTH = 1e-4

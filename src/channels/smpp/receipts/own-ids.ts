@@ -18,96 +18,106 @@ const UNSURE_FOR_MS = 40_000
  * A restarted operator may count its ids from 1 again. Then a receipt may be for a message whose answer has not arrived
  * yet, and have the id of an older message to the same number. Such a receipt is passed on as unsure.
  */
-export function rememberOwn(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = UNSURE_FOR_MS } = {}) {
-  // A bound by size grows with use. `max` would reserve all the memory for each gateway at once.
-  const owners = new LRUCache<string, Owner>({ maxSize: most, sizeCalculation: () => 1 })
-  const underWay = new Map<string, number>()
-  let session = 0
+export class OwnIds {
+  /** The given feed, with our own message ids in the receipts. */
+  readonly feed: Feed
+  readonly #unsureForMs: number
+  readonly #owners: LRUCache<string, Owner>
+  /** How many messages to a number are submitted and not answered yet. */
+  readonly #unanswered = new Map<string, number>()
+  #session = 0
 
-  function remember({ companyId, uuid, destination }: Outgoing, result: SendResult) {
+  constructor(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = UNSURE_FOR_MS } = {}) {
+    this.feed = { ...feed, receipts: batch => feed.receipts(batch.map(receipt => this.#named(receipt))) }
+    this.#unsureForMs = unsureForMs
+    // A bound by size grows with use. `max` would reserve all the memory for each gateway at once.
+    this.#owners = new LRUCache({ maxSize: most, sizeCalculation: () => 1 })
+  }
+
+  /** There is a new connection: the operator may have been restarted since the last one. */
+  reconnected(): void {
+    this.#session += 1
+  }
+
+  submitThrough(channel: Pick<Channel, 'submit'>): Channel['submit'] {
+    return (...given) => this.#submit(channel, ...given)
+  }
+
+  async #submit(channel: Pick<Channel, 'submit'>, ...[batch, report, mayGo]: Parameters<Channel['submit']>) {
+    const started = new Map<number, string>()
+    const onResult = (index: number, result: SendResult) => {
+      const message = batch[index]
+      if (message) this.#remember(message, result)
+      this.#end(started, index)
+      report(index, result)
+    }
+    const onAsk = (index: number) => {
+      const isAllowed = mayGo(index)
+      if (isAllowed) this.#start(started, index, batch[index])
+      return isAllowed
+    }
+    try {
+      await channel.submit(batch, onResult, onAsk)
+    } finally {
+      for (const index of [...started.keys()]) this.#end(started, index)
+    }
+  }
+
+  /** `started` has the numbers of a batch's messages without an answer, by index. */
+  #start(started: Map<number, string>, index: number, message: Outgoing | undefined) {
+    const number = comparableNumber(message?.destination)
+    if (number === undefined || started.has(index)) return
+    started.set(index, number)
+    this.#count(number, 1)
+  }
+
+  #end(started: Map<number, string>, index: number) {
+    const number = started.get(index)
+    if (number !== undefined) this.#count(number, -1)
+    started.delete(index)
+  }
+
+  #count(number: string, change: number) {
+    const left = (this.#unanswered.get(number) ?? 0) + change
+    if (left > 0) this.#unanswered.set(number, left)
+    else this.#unanswered.delete(number)
+  }
+
+  #remember({ companyId, uuid, destination }: Outgoing, result: SendResult) {
     const ids = idsOf(result)
-    const before = owners.get(ids[0] ?? '')
-    for (const id of ids) owners.delete(id) // operators reuse ids: the old message has no receipt to come
+    const before = this.#owners.get(ids[0] ?? '')
+    for (const id of ids) this.#owners.delete(id) // operators reuse ids: the old message has no receipt to come
     const [id, ...others] = ids
     if (result.kind !== 'accepted' || id === undefined || others.length > 0) return
     const isContested = before !== undefined && isSameNumber(before.destination, destination)
-    owners.set(id, { companyId, uuid, destination, isContested, session })
+    this.#owners.set(id, { companyId, uuid, destination, isContested, session: this.#session })
   }
 
-  function named(receipt: Receipt): Receipt {
+  #named(receipt: Receipt): Receipt {
     if (!('providerId' in receipt.of) || receipt.of.isUnread) return receipt
-    const owner = owners.get(receipt.of.providerId)
-    const unsure = doubtOf(owner, receipt)
+    const owner = this.#owners.get(receipt.of.providerId)
+    const unsure = this.#doubtOf(owner, receipt)
     if (unsure) return { ...receipt, unsure }
     if (!owner || !isSurely(owner, receipt)) return receipt
-    owners.delete(receipt.of.providerId)
+    this.#owners.delete(receipt.of.providerId)
     const { companyId, uuid } = owner
     return { ...receipt, of: { companyId, uuid } }
   }
 
   /** The operator used this id twice for this number, or may have done so just now. */
-  function doubtOf(owner: Owner | undefined, { subscriber }: Receipt): Unsure | undefined {
+  #doubtOf(owner: Owner | undefined, { subscriber }: Receipt): Unsure | undefined {
     const number = comparableNumber(subscriber)
     if (number === undefined) return undefined
-    if (owner?.session !== session && underWay.has(number)) return { forMs: unsureForMs }
+    if (owner?.session !== this.#session && this.#unanswered.has(number)) return { forMs: this.#unsureForMs }
     // If only the newest message has no final status, the receipt is for the newest message.
     const isContested = owner?.isContested && isSameNumber(owner.destination, subscriber)
-    return isContested ? { forMs: unsureForMs, unless: owner.uuid } : undefined
-  }
-
-  /** If the receipt has a number, it must be the number of the message, and no other message may share id and number. */
-  const isSurely = ({ destination, isContested }: Owner, { subscriber }: Receipt) =>
-    subscriber === undefined || (!isContested && isSameNumber(destination, subscriber))
-
-  function count(number: string, change: number) {
-    const left = (underWay.get(number) ?? 0) + change
-    if (left > 0) underWay.set(number, left)
-    else underWay.delete(number)
-  }
-
-  async function submit(channel: Pick<Channel, 'submit'>, ...[batch, report, mayGo]: Parameters<Channel['submit']>) {
-    const started = new Map<number, string>()
-    const start = (index: number) => {
-      const number = comparableNumber(batch[index]?.destination)
-      if (number === undefined || started.has(index)) return
-      started.set(index, number)
-      count(number, 1)
-    }
-    const end = (index: number) => {
-      const number = started.get(index)
-      if (number !== undefined) count(number, -1)
-      started.delete(index)
-    }
-    const result = (index: number, result: SendResult) => {
-      const message = batch[index]
-      if (message) remember(message, result)
-      end(index)
-      report(index, result)
-    }
-    const ask = (index: number) => {
-      const isAllowed = mayGo(index)
-      if (isAllowed) start(index)
-      return isAllowed
-    }
-    try {
-      await channel.submit(batch, result, ask)
-    } finally {
-      for (const index of [...started.keys()]) end(index)
-    }
-  }
-
-  return {
-    feed: { ...feed, receipts: (batch: Receipt[]) => feed.receipts(batch.map(named)) },
-    submitThrough:
-      (channel: Pick<Channel, 'submit'>): Channel['submit'] =>
-      (...given) =>
-        submit(channel, ...given),
-    /** There is a new connection: the operator may have been restarted since the last one. */
-    reconnected() {
-      session += 1
-    },
+    return isContested ? { forMs: this.#unsureForMs, unless: owner.uuid } : undefined
   }
 }
+
+/** If the receipt has a number, it must be the number of the message, and no other message may share id and number. */
+const isSurely = ({ destination, isContested }: Owner, { subscriber }: Receipt) =>
+  subscriber === undefined || (!isContested && isSameNumber(destination, subscriber))
 
 /** All ids in a result; of an incomplete message, the ids of the submitted parts. */
 function idsOf(result: SendResult): string[] {
