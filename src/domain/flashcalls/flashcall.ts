@@ -1,4 +1,4 @@
-/** What became of a flash call, as the client tells: whether the subscriber typed the code that it showed. */
+/** The result of a flash call that the client reports: whether the subscriber entered the code. */
 export const flashcallResults = ['NUMBER_VERIFIED', 'WRONG_CODE'] as const
 
 export type FlashcallResult = (typeof flashcallResults)[number]

@@ -3,7 +3,7 @@ import type { Sql } from '../../db/sql.ts'
 import type { FlashcallReport } from './flashcall.ts'
 import * as store from './store.ts'
 
-/** Keeps what the client tells of a flash call of its own; telling it again changes nothing. */
+/** Stores the result of a flash call that the client reports. A repeated report changes nothing. */
 export async function reportFlashcall(sql: Sql, companyId: number, report: FlashcallReport, now: Date): Promise<void> {
   const [message] = await store.selectChannel(sql, companyId, report.uuid)
   if (!message) throw notFound('Message')

@@ -1,7 +1,7 @@
 import { brandOf } from '../numbering/brand.ts'
 import type { Gateway } from './gateway.ts'
 
-/** The numbers of every operator that is none of the brands. */
+/** Stands for all operators without a brand. */
 export const OTHER_BRANDS = 'OTHER'
 
 export const brandNamesOf = ({ brands }: Pick<Gateway, 'brands'>): string[] =>
@@ -9,7 +9,7 @@ export const brandNamesOf = ({ brands }: Pick<Gateway, 'brands'>): string[] =>
 
 export const gatewaySubject = ({ gatewayId, name }: Gateway) => ({ kind: 'gateway', id: gatewayId, name })
 
-/** What the audit log compares. Of settings it gets the names alone: an address among them may hold a password. */
+/** The fields that the audit log compares. It gets only the names of settings, because an address may contain a password. */
 export const gatewayFields = (gateway: Gateway) => ({
   name: gateway.name,
   channel: gateway.channelType,

@@ -3,33 +3,33 @@ import type { BoxKey } from '../../base/secret-box.ts'
 
 export type Settings = Record<string, unknown>
 
-/** One way out of the building, as it stands in the database. */
+/** A configured connection to an operator or a provider: a row of `gateways`. */
 export type Gateway = {
   gatewayId: number
   name: string
   channelType: ChannelType
   connector: string
-  /** Brand ids it serves; none means every one. */
+  /** The ids of the brands that it serves. An empty list means all brands. */
   brands: number[]
   /** The settings that are not secret. */
   settings: Settings
   /** The secret settings, encrypted. */
   sealed: Buffer | null
   partsPerSecond: number | null
-  /** Takes nothing new; what the operator has, it still reports. */
+  /** The gateway gets no new messages. It still receives receipts. */
   paused: boolean
   pausedAt: Date | null
-  /** Of a pause that lets the operator report all it has: no longer than this. */
+  /** The end of a drain: a pause in which the gateway waits for the outstanding receipts. */
   drainUntil: Date | null
   /** The companies that may send under its names without a registration; see `name-owners.ts`. */
   companies: number[]
-  /** Counts its changes. */
+  /** The number of changes of the row. */
   version: number
 }
 
-type Kept = 'gatewayId' | 'paused' | 'pausedAt' | 'drainUntil' | 'sealed' | 'companies' | 'version'
+type SetByService = 'gatewayId' | 'paused' | 'pausedAt' | 'drainUntil' | 'sealed' | 'companies' | 'version'
 
-export type NewGateway = Omit<Gateway, Kept> & {
+export type NewGateway = Omit<Gateway, SetByService> & {
   companies?: number[]
 }
 
@@ -41,52 +41,52 @@ export type SettingRules = {
   check(settings: Settings): void
 }
 
-/** How a gateway is doing, over all engines. */
+/** The state of a gateway, summed over all engines. */
 export type GatewayState = {
   gatewayId: number
   /** The number of engines that run the gateway. Without an engine its state is unknown. */
   engines: number
   up: boolean
-  /** The connections that are up, and the connections that the contract allows, if the connector counts them. */
+  /** The connections that are up, and the connections that the operator allows, if the connector counts them. */
   bound: number
   wanted: number
-  /** Messages under way, and most that may be. */
+  /** The messages that are submitted without an answer, and their limit. */
   open: number
   window: number
-  /** Parts that were taken within the last minute. */
+  /** The parts that the operator accepted within the last minute. */
   partsLastMinute: number
   lastError: string | null
   lastErrorAt: Date | null
-  /** Of the last answers, 95 in 100 came within this time. */
+  /** 95 of 100 of the last answers came within this time. */
   answerMs: number | null
 }
 
-/** How one engine's connection of a gateway is doing. */
+/** The state of a gateway in one engine. */
 export type OwnState = Omit<GatewayState, 'engines'> & Pick<Gateway, 'version'>
 
-/** A field that is absent stays as it is; so does a setting that is not named, and one set to null is removed. */
+/** An absent field or setting does not change. A setting that is null is removed. */
 export type GatewayChange = Partial<
   Pick<Gateway, 'name' | 'brands' | 'settings' | 'partsPerSecond' | 'paused' | 'drainUntil' | 'companies'>
 >
 
-/** How long the operator has to report what it has, unless told. */
+/** The default length of a drain. */
 export const DRAIN_HOURS = 4
 export const MOST_DRAIN_HOURS = 48
 
-/** A pause with an end: the gateway takes nothing new, and the operator has until then to report what it has. */
+/** A pause with an end: the gateway gets no new messages and waits for the outstanding receipts until then. */
 export const drain = (hours: number, now: Date): GatewayChange => ({
   paused: true,
   drainUntil: new Date(now.getTime() + hours * 3_600_000),
 })
 
-/** The drain is over when its time has passed, or when nothing is under way and no receipt is outstanding. */
+/** The drain is over when its time has passed, or when no receipt is outstanding. */
 export const isDrained = ({ drainUntil }: Pick<Gateway, 'drainUntil'>, outstanding: number, now: Date): boolean =>
   drainUntil !== null && (drainUntil <= now || outstanding === 0)
 
-/** What a subscriber wrote to a simulated operator. */
+/** A message of a subscriber to a simulated operator. */
 export type SimulatedInbound = { from: string; to: string; text: string; receivedAt: Date; providerId: string }
 
-/** How an operator writes ids in its receipts, and whether these name the number that the message went to. */
+/** How an operator writes ids in its receipts, and whether its receipts contain the destination. */
 export type LearntReceiptIds = { relation: string; byAddress: boolean }
 
 /**

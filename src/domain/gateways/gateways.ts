@@ -14,7 +14,7 @@ export async function findGateway(sql: Sql, gatewayId: number): Promise<Gateway 
   return found
 }
 
-/** Nothing when there is one of that name already. Without `rules`, as for simulated operators, nothing is secret. */
+/** Returns undefined if the name is taken. Without `rules`, as for simulated operators, no setting is secret. */
 export async function addGateway(sql: Sql, gateway: NewGateway, rules?: SettingRules): Promise<Gateway | undefined> {
   const stored = rules ? sealSettings(rules, gateway.settings) : { settings: gateway.settings, sealed: null }
   const [added] = await store.insertGateway(sql, { ...gateway, ...stored })
@@ -22,7 +22,7 @@ export async function addGateway(sql: Sql, gateway: NewGateway, rules?: SettingR
   return added
 }
 
-/** By its id, or by its name. */
+/** Finds a gateway by its id or its name. */
 export async function requireGateway(sql: Sql, called: string): Promise<Gateway> {
   const gateways = await store.listGateways(sql)
   const found =
@@ -31,7 +31,7 @@ export async function requireGateway(sql: Sql, called: string): Promise<Gateway>
   return found
 }
 
-/** Engines follow at once, see `waitForEngines`. Settings are checked as they would be afterwards, all of them. */
+/** Changes a gateway. All settings are checked as they are after the change. `waitForEngines` waits until all engines use it. */
 export const changeGateway = async (
   pool: Pool,
   gatewayId: number,

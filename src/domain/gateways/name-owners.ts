@@ -22,7 +22,7 @@ export const isForeign = (names: ForeignNames, name: Name) => names.size > 0 && 
 
 export const FOREIGN_NAME = 'belongs to another company'
 
-/** Which of these names the company may not use. Most requests have no name of such a channel: they ask nothing. */
+/** The names among these that the company may not use. A request without a name of such a channel needs no statement. */
 export async function foreignNames(sql: Sql, companyId: number, asked: readonly Name[]): Promise<ForeignNames> {
   const owned = asked.filter(({ channelType }) => ownedChannels.includes(channelType))
   if (owned.length === 0) return NONE
@@ -43,11 +43,11 @@ export async function refuseForeignNames(sql: Sql, companyId: number, asked: (Na
   if (wrong) throw invalidField('senderName', FOREIGN_NAME, wrong.step)
 }
 
-/** Whether a name in the gateway's channel is one of its own, which not everyone may use. */
+/** Whether a name belongs to the gateway, so that only its owners may use it. */
 export const ownsName = (gateway: Pick<Gateway, 'channelType' | 'connector' | 'settings'>, senderName: string) =>
   ownedChannels.includes(gateway.channelType) && carries(gateway, { channelType: gateway.channelType, senderName })
 
-/** Every name that belongs to a gateway, as `CHANNEL name` without the sign of bots: only staff give it to a company. */
+/** Every name that belongs to a gateway, as `CHANNEL name` without the sign of bots. Only staff can give such a name to a company. */
 export async function ownedNames(sql: Sql): Promise<string[]> {
   const gateways = await store.selectGatewaysOf(sql, ownedChannels)
   return gateways.flatMap(({ channelType, connector, settings }) =>

@@ -4,10 +4,10 @@ import { NAME_SETTINGS, namesIn } from '../../base/content/carried-names.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 
-/** Tells whether a gateway of the channel carries messages of this name as its own. */
+/** Whether the name belongs to a gateway of the channel. */
 export type IsNameOfGateway = (channelType: ChannelType, senderName: string) => boolean
 
-/** Which names belong to gateways of these channels. Anyone may invent other names; these are as few as staff set. */
+/** Reads the names that belong to gateways of these channels. Staff set them, so they are few. */
 export async function namesOfGateways(sql: Sql, channelTypes: ChannelType[]): Promise<IsNameOfGateway> {
   const rows = await store.selectNameSettings(sql, channelTypes, NAME_SETTINGS)
   const names = new Set(

@@ -12,7 +12,7 @@ export const listGateways = (sql: Sql) => sql<Gateway[]>`select ${columns(sql)} 
 export const selectGateway = (sql: Sql, gatewayId: number) =>
   sql<Gateway[]>`select ${columns(sql)} from gateways where gateway_id = ${gatewayId}`
 
-/** Of the gateways of these channels, the settings of these names alone. */
+/** The settings with these names, of the gateways of these channels. */
 export function selectNameSettings(sql: Sql, channelTypes: string[], names: string[]) {
   return sql<Pick<Gateway, 'channelType' | 'settings'>[]>`
     select g.channel_type, jsonb_object_agg(s.key, s.value) as settings
@@ -34,7 +34,7 @@ export function insertGateway(sql: Sql, gateway: NewGateway & Pick<Gateway, 'sea
     returning ${columns(sql)}`
 }
 
-/** Settings are written as they are given, whole; absent they stay. */
+/** Given settings replace all settings. Without them the settings do not change. */
 export function updateGateway(
   sql: Sql,
   gatewayId: number,
@@ -68,7 +68,7 @@ export const selectGatewaysOf = (sql: Sql, channelTypes: readonly string[]) =>
     select channel_type, connector, settings, companies from gateways
     where channel_type = any(${[...channelTypes]}::text[])`
 
-/** Names of these channels that the company has registered and may use, in every spelling that was asked for. */
+/** Names of these channels that the company has registered and may use, in every given spelling. */
 export function selectRegistered(sql: Sql, companyId: number, channelTypes: string[], names: string[]) {
   return sql<{ channelType: ChannelType; senderName: string }[]>`
     select distinct channel_type, sender_name from senders
@@ -76,7 +76,7 @@ export function selectRegistered(sql: Sql, companyId: number, channelTypes: stri
       and sender_name = any(${names}::text[]) and status = 'APPROVED' and not suspended`
 }
 
-/** Engines look at their gateways at once instead of at their next turn. */
+/** Makes the engines read their gateways at once. */
 export const notifyGateways = (sql: Sql) => sql`select pg_notify('tidings_gateways', '')`
 
 export const deleteGateway = (sql: Sql, gatewayId: number) => sql`delete from gateways where gateway_id = ${gatewayId}`
@@ -122,13 +122,13 @@ export const simulatorOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
   select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
   from simulator_messages order by simulator_id`
 
-/** Looks through the newest alone: there is no index on the rest. */
+/** Searches only the newest messages, because the table has no index on the message id. */
 export const selectSimulated = (sql: Sql, companyId: number, uuid: string, newest: number) => sql<SimulatedMessage[]>`
   select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
   from (select * from simulator_messages order by simulator_id desc limit ${newest}) s
   where company_id = ${companyId} and message_uuid = ${uuid} limit 1`
 
-/** The outbox keeps the newest; the rest is forgotten. */
+/** Deletes all but the newest messages of the outbox. */
 export const trimSimulated = (sql: Sql, keep: number) => sql`
   delete from simulator_messages
   where simulator_id <= (select coalesce(max(simulator_id), 0) - ${keep} from simulator_messages)`

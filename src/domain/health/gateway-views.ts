@@ -7,14 +7,14 @@ import { gatewayEngines, gatewayStates } from '../gateways/monitoring/states.ts'
 import { waitingByRoute } from '../lanes/lanes.ts'
 import * as store from './store.ts'
 
-/** How a gateway is, in a word. `drained`: the drain is over. `unknown`: no engine tells. */
+/** The condition of a gateway. `drained`: the drain is over. `unknown`: no engine reports it. */
 export type GatewayCondition = 'up' | 'throttled' | 'down' | 'unknown' | 'paused' | 'draining' | 'drained'
 
-/** A gateway with everything that people watch of it. */
+/** A gateway with the figures that the cabinet shows. */
 export type GatewayView = {
   gateway: Gateway
   standing: GatewayCondition
-  /** When the operator last asked to go slower. */
+  /** The time at which the operator last answered "too fast". */
   throttledAt: Date | null
   state: GatewayState | undefined
   day: GatewayDay
@@ -35,7 +35,7 @@ type Route = { channelType: ChannelType; brandId: number; messages: number }
 const TIMEOUT_MS = 3000
 const nothing: GatewayDay = { outstanding: 0, endedLastMinute: 0, hour: [], errors: [] }
 
-/** All gateways, from what the engines wrote down. */
+/** All gateways, with the states that the engines wrote. */
 export async function gatewayViews(pool: Pool, now: Date): Promise<GatewayView[]> {
   return await pool.begin('read only', async sql => {
     await store.limitTime(sql, TIMEOUT_MS)
@@ -96,6 +96,6 @@ function standingOf(
 
 const sumOf = (routes: Route[]) => routes.reduce((sum, { messages }) => sum + messages, 0)
 
-/** Whose names a gateway carries is left out: that is decided message by message. */
+/** Ignores the names of gateways, because the sender checks them for each message. */
 const serves = ({ channelType, brands }: Gateway, route: Route) =>
   channelType === route.channelType && (brands.length === 0 || brands.includes(route.brandId))

@@ -4,7 +4,7 @@ import { type ProcessHealth, processesIn } from './processes.ts'
 import * as store from './store.ts'
 
 export type HealthReport = {
-  /** Null when they could not be read in time. */
+  /** Null if they could not be read in time. */
   processes: ProcessHealth[] | null
   checks: Check[]
 }
@@ -17,9 +17,9 @@ type Context = {
   only?: ReadonlySet<CheckName>
 }
 
-/** A question that takes longer is given up, and its answer is unknown. */
+/** A check that takes longer is ended, and its result is unknown. */
 const TIMEOUT_MS = 2000
-/** Questions under way at once: the rest of the pool is for others. */
+/** The most checks at once. The rest of the pool is left to other work. */
 const AT_ONCE = 3
 
 /** The health of the whole service. Each part is read separately: a part that does not answer is unknown. */
@@ -38,7 +38,7 @@ export async function healthOf({ sql, now, dataFolder, only }: Context): Promise
   return { processes, checks: done.sort((a, b) => checkNames.indexOf(a.name) - checkNames.indexOf(b.name)) }
 }
 
-/** The server ends a statement that takes too long; we do not wait for a server that is away either. */
+/** PostgreSQL ends a statement that takes too long. A server that cannot be reached is not waited for either. */
 async function bounded<T>(pool: Pool, work: (sql: Parameters<typeof processesIn>[0]) => Promise<T>): Promise<T> {
   const asked = pool.begin('read only', async sql => {
     await store.limitTime(sql, TIMEOUT_MS)

@@ -5,22 +5,22 @@ export { forgetGoneApis, recordApi, removeApi } from './store.ts'
 
 export type Level = 'ok' | 'look' | 'bad' | 'unknown'
 
-/** Why a process needs a look: it is gone without a word, its clock is wrong, or its event loop stood still. */
+/** The problem of a process: it ended without a report, its clock is wrong, or its event loop was blocked. */
 export type ProcessProblem = 'gone' | 'clock' | 'delay'
 
 export type ProcessHealth = Omit<store.ProcessRow, 'silentMs'> & {
   kind: 'engine' | 'api'
   level: Level
   problems: ProcessProblem[]
-  /** How many of each an engine holds. Other engines take over the leases of a killed one. */
+  /** The numbers of leases, binds and receivers of an engine. Other engines take over the leases of a killed engine. */
   leases: number
   binds: number
   receivers: number
 }
 
-/** An engine that says nothing for so long is gone: its leases are taken over. */
+/** An engine without a report for this time has ended. Other engines take over its leases. */
 const ENGINE_SILENT_MS = 10_000
-/** An API process tells of itself every five seconds. */
+/** An API process reports every five seconds. */
 const API_SILENT_MS = 20_000
 const LONG_DELAY_MS = 500
 

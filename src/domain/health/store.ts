@@ -1,7 +1,7 @@
 import type { Vitals } from '../../base/process/vitals.ts'
 import type { Sql } from '../../db/sql.ts'
 
-/** For one transaction. */
+/** The setting is valid for one transaction. */
 export const limitTime = (sql: Sql, timeoutMs: number) =>
   sql`select set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
@@ -35,7 +35,7 @@ export const selectApis = (sql: Sql) => sql<ProcessRow[]>`
   select process as id, ${columns(sql)}, null::int as unrecorded from api_processes
   order by seen_at desc limit ${MOST_PROCESSES}`
 
-/** Records that an API process runs. Each process calls this regularly. */
+/** Records that an API process runs. Each process calls this every five seconds. */
 export const recordApi = (sql: Sql, process: string, clockOffMs: number, vitals: Vitals) => sql`
   insert into api_processes (process, host, pid, version, clock_off_ms, memory_bytes, loop_delay_ms)
   values (${process}, ${vitals.host}, ${vitals.pid}, ${vitals.version}, ${clockOffMs}, ${vitals.memoryBytes},
@@ -49,7 +49,7 @@ export const removeApi = (sql: Sql, process: string) => sql`delete from api_proc
 
 export const forgetGoneApis = (sql: Sql) => sql`delete from api_processes where seen_at < now() - interval '1 day'`
 
-/** How many leases, binds and callback receivers each engine holds. */
+/** The numbers of leases, binds and callback receivers of each engine. */
 export const selectHeld = (sql: Sql) => sql<{ worker: string; leases: number; binds: number; receivers: number }[]>`
   select worker, sum(leases)::int as leases, sum(binds)::int as binds, sum(receivers)::int as receivers
   from (
@@ -74,7 +74,7 @@ export const countKeptReceipts = (sql: Sql) => sql<{ count: number }[]>`
 /** A receiver is paused after so many failures in a row. */
 const PAUSED_FAILURES = 20
 
-/** At most 10,000 waiting ones are counted, and the time of the oldest of them. */
+/** The number of waiting batches, counted up to 10,000, and the time of the oldest. */
 export const countCallbacks = (sql: Sql) => sql<{ count: number; seconds: number; paused: number }[]>`
   select count(*)::int as count,
     coalesce(greatest(0, extract(epoch from clock_timestamp() - min(happened_at))), 0)::int as seconds,
@@ -92,7 +92,7 @@ export const selectLongestTransaction = (sql: Sql) => sql<{ seconds: number; pro
     and datname = current_database()
   order by xact_start limit 1`
 
-/** Of messages: engines make the months to come. */
+/** The partition months of messages. Engines create the next months. */
 export const selectMonths = (sql: Sql) => sql<{ months: number; newest: string | null; hasNext: boolean }[]>`
   select count(*)::int as months, max(substr(c.relname, 10)) as newest,
     coalesce(bool_or(c.relname = 'messages_' || to_char((now() at time zone 'UTC') + interval '1 month', 'YYYY_MM')), false)

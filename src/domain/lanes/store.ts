@@ -94,7 +94,7 @@ export function lanesInTurn(sql: Sql, priority: number, now: Date, pages: QueueP
     ) lane`
 }
 
-/** The next leases of each of these companies that ran out or were given back, in lanes that are open. */
+/** The next leases of each of these companies that expired or were returned, in open lanes. */
 export function leasesInTurn(sql: Sql, priority: number, now: Date, pages: LeasePage[], limit: number) {
   return sql<(PagedLane & { leaseId: number })[]>`
     select lease.* from unnest(

@@ -33,7 +33,7 @@ export function refusalOfCorrection(amount: Money): string | undefined {
   return amount > MOST_TOP_UP || amount < -MOST_TOP_UP ? 'must be at most 100000000' : undefined
 }
 
-/** When money moves, and by which clock days and months are told. */
+/** The time of a change of the account, and the zone of its day and month. */
 export type Billing = { billingZone: string; now: Date }
 
 const formatters = new Map<string, Intl.DateTimeFormat>()

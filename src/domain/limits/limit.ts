@@ -12,7 +12,7 @@ export type Limit = {
   /** Whose limit it is: `gateway:3`, `sender:12`, `company:7`, `dispatch:9`. */
   subject: string
   perSecond: number
-  /** How many seconds' worth may be granted at once; 1 unless told. */
+  /** How many seconds' worth may be granted at once; The default is 1. */
   burstSeconds?: number
 }
 

@@ -7,7 +7,7 @@ export { type Draw, type Limit, withinAnySecond } from './limit.ts'
 type DrawOptions = {
   /**
    * Parts of the message that would go first: fewer would be of no use, and none are granted then. Only this many may
-   * be lent (see `limit.ts`). 1 unless told.
+   * be lent (see `limit.ts`). The default is 1.
    */
   atLeast?: number
 }

@@ -6,7 +6,7 @@ import { type Attention, attentionOfEach } from './attention.ts'
 import { CHART_HOURS, type Days, daysAt } from './days.ts'
 import * as store from './store.ts'
 
-/** How a company stands now, for a list of several. */
+/** The current figures of a company, for a list of companies. */
 export type CompanySummary = {
   /** Only for people who may see money. */
   account: Account | undefined

@@ -7,7 +7,7 @@ import { reasonsOfLanes, type WaitReason } from '../waiting/waiting.ts'
 import { DAY_MS } from './days.ts'
 import * as store from './store.ts'
 
-/** The company of a line, told where several companies are shown. */
+/** The company of a line. It is present if several companies are shown. */
 export type CompanyName = { companyId: number; name: string }
 
 export type OldestWaiting = {

@@ -2,7 +2,7 @@ import type { Fragment, Sql } from '../../db/sql.ts'
 import type { ShortLink } from './short-link.ts'
 
 /**
- * Writes links whose codes are free and tells which: the places in the list given. Rows go in by the order of their
+ * Writes the links whose codes are free and returns their places in the given list. Rows are inserted in the order of their
  * codes, so that two transactions that draw the same codes wait for each other in one direction only.
  */
 export function insertLinks(sql: Sql, companyId: number, links: ShortLink[], now: Date) {

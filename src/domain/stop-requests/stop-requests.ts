@@ -1,7 +1,7 @@
 import { uuidRange } from '../../base/uuid7.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 
-/** Asks the engine to stop messages that a worker may be sending. The worker checks before it hands a message over. */
+/** Asks the engine to stop messages that a worker may be sending. The worker checks before it submits a message. */
 export function requestStops(sql: Sql, companyId: number, uuids: string[]) {
   return sql`
     insert into stop_requests (company_id, message_uuid) select ${companyId}, unnest(${uuids}::uuid[])

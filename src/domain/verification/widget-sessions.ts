@@ -92,7 +92,7 @@ export type SessionView = {
 
 const NO_CODE_YET = { triesLeft: 0, secondsToExpire: 0, confirmedAt: null }
 
-/** Where a session stands. A server that did not ask for the code in time is noticed here. */
+/** The state of a widget session. Fails the session if the site's server did not ask for the code in time. */
 export async function viewSession(context: SessionContext, widget: Widget, session: Session): Promise<SessionView> {
   const { state: before, error: mark } = await failLate(context.sql, widget, session)
   const [verification, secondsToResend] = await Promise.all([
@@ -160,7 +160,7 @@ export async function askForAnother(
   await requestAgain(sql, session, channelType)
 }
 
-/** What the site's server is told: WAITING until the right code was typed. */
+/** The answer to the site's server: WAITING until the right code was typed. */
 export type Outcome = { status: 'WAITING' | 'CONFIRMED' | 'EXPIRED' | 'NOT_FOUND'; destination?: string }
 
 export async function outcomeOf(sql: Sql, session: Session | undefined): Promise<Outcome> {

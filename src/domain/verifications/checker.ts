@@ -14,7 +14,7 @@ type Line = { waiting: Map<string, Guess[]>; count: number; isBusy: boolean }
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const MOST_AT_ONCE = 500
 const MOST_WAITING = 50_000
-/** A company whose checks are held up, or attacked, leaves room for the others. */
+/** The most waiting checks of one company, so that slow or attacked companies do not block the others. */
 const MOST_WAITING_OF_COMPANY = 10_000
 const RETRY_AFTER_SECONDS = 2
 

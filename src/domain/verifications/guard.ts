@@ -52,7 +52,7 @@ export type SubjectKind = (typeof subjectKinds)[number]
 
 export const kindOf = (subject: string): SubjectKind => subject.split(':')[0] as SubjectKind
 
-/** Is told what the limits do, once it is committed. */
+/** Gets the effects of the limits after the commit. */
 export type GuardWatch = { blocked(companyId: number, subjects: SubjectState[]): void; refused(subject: string): void }
 
 export const isNumber = ({ subject }: Pick<Rule, 'subject'>) => subject.startsWith('number:')

@@ -25,7 +25,7 @@ export type TooMany = { subject: string; retryAfterSeconds: number }
 const MATURE_SECONDS = 120
 const SHARE_OF = 200
 
-/** The limits that codes count against, as they stand; a subject without a row is missing. */
+/** The current limits that codes count against. A subject without a row is absent. */
 export type Limits = Map<string, SubjectState>
 
 /** To be called under the lock of the company's account: then the limits hold over all processes. */
@@ -133,7 +133,7 @@ export async function storeCodes(
 const sessionOf = ({ sessionKeyHash: keyHash, verificationUuid, uuid, lifetimeSeconds }: SentCode) =>
   keyHash ? [{ keyHash, messageUuid: uuid, verificationUuid: verificationUuid ?? uuid, lifetimeSeconds }] : []
 
-/** Where a verification stands; undefined when it was forgotten. */
+/** The state of a verification. Undefined if it was deleted. */
 export async function findVerification(sql: Sql, companyId: number, verificationUuid: string) {
   const [state] = await store.selectVerification(sql, companyId, verificationUuid)
   return state

@@ -96,7 +96,7 @@ export type Verifier = {
 /** A verifier with a page. */
 export type Widget = Verifier & { page: PageSettings }
 
-/** The names that codes go out under when a verifier does not say another. */
+/** The sender names of codes, if a verifier has no other. */
 export const defaultSenders: Partial<Record<VerifierChannel, string>> = {
   SMS: 'sms_promo',
   VOICECODE: 'voicecode',

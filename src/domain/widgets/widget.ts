@@ -17,7 +17,7 @@ export const refusedBy = (code: WidgetRefusal['code'], reason: string, retryAfte
 })
 
 /**
- * WAITING: the site's server is to ask for the code. SENT: the code was handed to the engine. FAILED: the code was not
+ * WAITING: the site's server is to ask for the code. SENT: the message with the code was accepted. FAILED: the code was not
  * sent, for the reason in `error`; the site's server may still ask again.
  */
 export type SessionState = 'WAITING' | 'SENT' | 'FAILED'

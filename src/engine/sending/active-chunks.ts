@@ -23,7 +23,7 @@ export type ActiveChunksContext = SenderContext & {
   gateways: Pick<Gateways, 'carriersOf'>
   /** True once the engine stops: no further message is submitted. */
   isStopping(): boolean
-  /** Called when a gateway may have room for another chunk. */
+  /** Called when a gateway may have a free place for another chunk. */
   wakeUp(): void
 }
 

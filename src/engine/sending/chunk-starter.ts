@@ -15,7 +15,7 @@ export type ChunkStarterContext = {
   worker: string
   allowances: Pick<Allowances, keyof Allowances>
   chunks: Pick<ActiveChunks, 'send'>
-  /** Called when a chunk has ended, so that there may be room for another one. */
+  /** Called when a chunk has ended, so that another chunk may have a free place. */
   onRoom(): void
 }
 

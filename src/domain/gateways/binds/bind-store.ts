@@ -29,8 +29,8 @@ export function renewBinds(sql: Sql, gatewayId: number, worker: string, seconds:
 }
 
 /**
- * Takes binds that no worker holds, or whose holder is gone: each in one statement, so that two workers never get the
- * same. For a gateway that was removed meanwhile there are none.
+ * Takes binds without a worker, or whose worker did not renew them. One statement takes each bind, so that two workers
+ * never get the same bind. A gateway that was removed meanwhile has no binds.
  */
 export function takeBinds(
   sql: Sql,
@@ -94,7 +94,7 @@ export const selectAnswers = (sql: Sql, gatewayId: number, seconds: number) => s
     coalesce(sum(unanswered + case when is_there then 0 else open end), 0)::int as unanswered
   from engines`
 
-/** Of engines that are gone for so long that no receipt of theirs is to come. */
+/** Deletes the answers of engines that ended so long ago that no receipt is outstanding. */
 export const deleteOldAnswers = (sql: Sql, gatewayId: number) => sql`
   delete from gateway_answers where gateway_id = ${gatewayId} and seen_at < clock_timestamp() - interval '2 days'`
 

@@ -20,7 +20,10 @@ export async function saveAnswers(sql: Sql, gatewayId: number, worker: string, a
   await store.deleteOldAnswers(sql, gatewayId)
 }
 
-/** Until when all submissions of a gateway have their answers, and how many never will; nothing when no engine told. */
+/**
+ * The time until which all submissions of a gateway are answered, and the number of submissions that never get an answer.
+ * Undefined if no engine has reported them.
+ */
 export async function answersOf(sql: Sql, gatewayId: number): Promise<{ until: Date; unanswered: number } | undefined> {
   const [row] = await store.selectAnswers(sql, gatewayId, BIND_LEASE_SECONDS)
   return row?.answeredUntil ? { until: row.answeredUntil, unanswered: row.unanswered } : undefined

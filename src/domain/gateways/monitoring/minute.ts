@@ -1,23 +1,23 @@
-/** What an operator or its connection answered instead of taking a message. */
+/** An error of an operator or its connection about a message. */
 export type GatewayError = {
-  /** `refused` for ever, `busy` and `lost` are sent again, `unknown` had no answer. */
+  /** `refused` is final. `busy` and `lost` messages are sent again. `unknown`: there was no answer. */
   kind: 'refused' | 'busy' | 'unknown' | 'lost'
   errorCode: number | null
-  /** The operator's own word. */
+  /** The operator's error code or text. */
   operatorError: string | null
-  /** Empty where a minute had too many different ones. */
+  /** Empty if a minute had too many different errors. */
   reason: string
   count: number
   lastAt: string
 }
 
-/** What an engine counted at a gateway within a minute. */
+/** The counts of one engine at a gateway within a minute. */
 export type OwnMinute = {
   gatewayId: number
   minute: Date
-  /** Parts that were taken. */
+  /** The parts that the operator accepted. */
   parts: number
-  /** The receipts that the operator owes for the parts that it took. */
+  /** The receipts that are expected for the accepted parts. */
   taken: number
   /** The receipts that arrived, and how many of them report a failure. */
   ended: number

@@ -5,21 +5,21 @@ import * as store from './minute-store.ts'
 export { forgetOldMinutes, writeGatewayMinutes } from './minute-store.ts'
 
 export type GatewayDay = {
-  /** The approximate number of receipts still to come: parts taken within a day, minus receipts. */
+  /** The approximate number of receipts still to come: accepted parts of a day, minus receipts. */
   outstanding: number
   /** Receipts of the last minute. */
   endedLastMinute: number
-  /** The last hour, the oldest minute first; minutes without anything are absent. */
+  /** The last hour, the oldest minute first; minutes without counts are absent. */
   hour: { minute: Date; parts: number; failed: number; errors: number }[]
   /** Errors of the last hour, the most frequent first. */
   errors: GatewayError[]
 }
 
 const MOST_ERRORS = 20
-/** An answer that says "too fast" is worth telling for so long. */
+/** A gateway counts as throttled for this time after the operator answered "too fast". */
 const THROTTLED_MS = 90_000
 
-/** What happened at these gateways; those without a row had nothing. */
+/** The counts of the last day by gateway. Gateways without messages are absent. */
 export async function gatewayDays(sql: Sql): Promise<Map<number, GatewayDay>> {
   const [sums, minutes] = await Promise.all([store.selectDaySums(sql), store.selectHour(sql)])
   const rows = Map.groupBy(minutes, ({ gatewayId }) => gatewayId)
@@ -32,14 +32,14 @@ export async function gatewayDays(sql: Sql): Promise<Map<number, GatewayDay>> {
   )
 }
 
-/** When the operator last asked to go slower, if that was a moment ago. */
+/** The time at which the operator last answered "too fast", if that was lately. */
 export function throttledAt({ errors }: Pick<GatewayDay, 'errors'>, now: Date): Date | null {
   const times = errors.filter(({ kind }) => kind === 'busy').map(({ lastAt }) => Date.parse(lastAt))
   const last = Math.max(...times, 0)
   return now.getTime() - last < THROTTLED_MS ? new Date(last) : null
 }
 
-/** Each minute once, over all engines. */
+/** The minutes, each summed over all engines. */
 function minutesOf(rows: store.MinuteRow[]): GatewayDay['hour'] {
   return [...Map.groupBy(rows, ({ minute }) => minute.getTime()).values()].map(alike => ({
     minute: alike[0]!.minute,
@@ -72,7 +72,7 @@ function errorsOf(minutes: store.MinuteRow[]): GatewayError[] {
     .slice(0, MOST_ERRORS)
 }
 
-/** About how many receipts of a gateway are still to come. */
+/** The approximate number of outstanding receipts of a gateway. */
 export async function outstandingOf(sql: Sql, gatewayId: number): Promise<number> {
   const [row] = await store.selectOutstanding(sql, gatewayId)
   return Math.max(0, row!.outstanding)

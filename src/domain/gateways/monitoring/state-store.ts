@@ -22,7 +22,7 @@ export function upsertStates(sql: Sql, worker: string, states: OwnState[]) {
       answer_ms = excluded.answer_ms, seen_at = excluded.seen_at`
 }
 
-/** Of gateways that the engine has no more, and of engines that are gone. */
+/** Deletes the states of gateways that the engine no longer has, and of engines that ended. */
 export const deleteOthers = (sql: Sql, worker: string, gatewayIds: number[]) => sql`
   delete from gateway_states
   where (worker = ${worker}::uuid and gateway_id <> all(${gatewayIds}::bigint[]))
