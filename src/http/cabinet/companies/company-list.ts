@@ -33,7 +33,7 @@ import { loginsOf, requirePartner } from '../../../domain/partners/partners.ts'
 import type { Viewer } from '../../../domain/people/person.ts'
 import { may } from '../../../domain/people/rights.ts'
 import { DateTime, Defaulted, Id, Nullable, OneOf } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { companySubject } from '../company-scope.ts'
 import { presentAttention } from '../overview/overview.ts'
 
@@ -89,116 +89,110 @@ const PER_PAGE = 50
 export const companyListRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(companyReadRoutes(context))
-    await api.register(companyChangeRoutes(context))
-    await api.register(companyLimitRoutes(context))
+    companyReadRoutes(api, context)
+    companyChangeRoutes(api, context)
+    companyLimitRoutes(api, context)
   }
 
 /** Lists companies, and reads one. */
-const companyReadRoutes =
-  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const shown = (viewer: Viewer, companies: Company[]) =>
-      withStandings(sql, viewer, companies, { now: clock(), billingZone })
+function companyReadRoutes(api: CabinetApi, { sql, clock, billingZone }: CabinetContext) {
+  const shown = (viewer: Viewer, companies: Company[]) =>
+    withStandings(sql, viewer, companies, { now: clock(), billingZone })
 
-    api.get(
-      '/company-list',
-      { config: { needs: 'companies.see' }, schema: { querystring: List } },
-      async ({ viewer, query }): Promise<CompanyListAnswer> => {
-        const { order, after, before, ...filter } = query
-        const search = filter.search?.trim()
-        if (order === 'spent' && !may(viewer, 'money.see'))
-          throw new AppError('access_denied', 'Only people who may see money')
-        const sorting = order === 'spent' ? { by: order, month: monthOf(clock(), billingZone) } : { by: order }
-        const page = await pageOfCompanies(sql, viewer, { ...filter, search }, sorting, { after, before }, PER_PAGE)
-        return { ...page, items: await shown(viewer, page.items), zone: billingZone, at: clock() }
-      },
-    )
+  api.get(
+    '/company-list',
+    { config: { needs: 'companies.see' }, schema: { querystring: List } },
+    async ({ viewer, query }): Promise<CompanyListAnswer> => {
+      const { order, after, before, ...filter } = query
+      const search = filter.search?.trim()
+      if (order === 'spent' && !may(viewer, 'money.see'))
+        throw new AppError('access_denied', 'Only people who may see money')
+      const sorting = order === 'spent' ? { by: order, month: monthOf(clock(), billingZone) } : { by: order }
+      const page = await pageOfCompanies(sql, viewer, { ...filter, search }, sorting, { after, before }, PER_PAGE)
+      return { ...page, items: await shown(viewer, page.items), zone: billingZone, at: clock() }
+    },
+  )
 
-    api.get(
-      '/companies/:companyId',
-      { config: { needs: 'companies.see' }, schema: { params: ByCompany } },
-      async ({ viewer, params }): Promise<CompanyAnswer> => {
-        const company = await requireCompanyWithin(sql, viewer, params.companyId)
-        const [item] = await shown(viewer, [company])
-        return { ...item!, ...detailsOf(company), zone: billingZone, at: clock() }
-      },
-    )
-  }
+  api.get(
+    '/companies/:companyId',
+    { config: { needs: 'companies.see' }, schema: { params: ByCompany } },
+    async ({ viewer, params }): Promise<CompanyAnswer> => {
+      const company = await requireCompanyWithin(sql, viewer, params.companyId)
+      const [item] = await shown(viewer, [company])
+      return { ...item!, ...detailsOf(company), zone: billingZone, at: clock() }
+    },
+  )
+}
 
 /** Creates and changes companies. */
-const companyChangeRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.post(
-      '/companies',
-      { config: { needs: 'companies.change' }, schema: { body: NewCompany } },
-      async ({ viewer, actor, body }, reply): Promise<{ companyId: number }> => {
-        if (!isInn(body.counteragentInn)) throw invalid('counteragentInn: its check digits are wrong')
-        const partner = await partnerOf(sql, viewer, body.partnerId)
-        const { partnerId: _, budget, ...given } = body
-        const created = await sql.begin(async tx => {
-          const { companyId } = await createCompany(tx, partner, { ...given, budget: amountOf(budget) })
-          const company = await requireAnyCompany(tx, companyId)
-          await record(tx, actor, 'company.created', company, { after: comparedFields(company) })
-          return { companyId }
-        })
-        reply.code(201)
-        return created
-      },
-    )
+function companyChangeRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  api.post(
+    '/companies',
+    { config: { needs: 'companies.change' }, schema: { body: NewCompany } },
+    async ({ viewer, actor, body }, reply): Promise<{ companyId: number }> => {
+      if (!isInn(body.counteragentInn)) throw invalid('counteragentInn: its check digits are wrong')
+      const partner = await partnerOf(sql, viewer, body.partnerId)
+      const { partnerId: _, budget, ...given } = body
+      const created = await sql.begin(async tx => {
+        const { companyId } = await createCompany(tx, partner, { ...given, budget: amountOf(budget) })
+        const company = await requireAnyCompany(tx, companyId)
+        await record(tx, actor, 'company.created', company, { after: comparedFields(company) })
+        return { companyId }
+      })
+      reply.code(201)
+      return created
+    },
+  )
 
-    api.patch(
-      '/companies/:companyId',
-      { config: { needs: 'companies.change' }, schema: { params: ByCompany, body: Change } },
-      async ({ viewer, actor, params, body }, reply) => {
-        const { companyId } = await requireCompanyWithin(sql, viewer, params.companyId)
-        const { name, actualAddress } = body
-        await sql.begin(async tx => {
-          const before = await lockUnchanged(tx, companyId, momentIn(body))
-          await updateCompany(tx, await requirePartner(tx, before.partnerId), companyId, { name, actualAddress })
-          const after = await requireAnyCompany(tx, companyId)
-          const fields = { before: comparedFields(before), after: comparedFields(after) }
-          await record(tx, actor, 'company.changed', after, fields)
-        })
-        return reply.code(204).send()
-      },
-    )
-  }
+  api.patch(
+    '/companies/:companyId',
+    { config: { needs: 'companies.change' }, schema: { params: ByCompany, body: Change } },
+    async ({ viewer, actor, params, body }, reply) => {
+      const { companyId } = await requireCompanyWithin(sql, viewer, params.companyId)
+      const { name, actualAddress } = body
+      await sql.begin(async tx => {
+        const before = await lockUnchanged(tx, companyId, momentIn(body))
+        await updateCompany(tx, await requirePartner(tx, before.partnerId), companyId, { name, actualAddress })
+        const after = await requireAnyCompany(tx, companyId)
+        const fields = { before: comparedFields(before), after: comparedFields(after) }
+        await record(tx, actor, 'company.changed', after, fields)
+      })
+      return reply.code(204).send()
+    },
+  )
+}
 
 /** Disables and enables companies, and sets their limits. */
-const companyLimitRoutes =
-  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    /**
-     * While a company is disabled, its running dispatches pause, its keys are refused, and its people cannot sign in.
-     */
-    api.put(
-      '/companies/:companyId/status',
-      { config: { needs: 'companies.change' }, schema: { params: ByCompany, body: Status } },
-      async ({ viewer, actor, params, body: { status } }, reply) => {
-        const { companyId } = await requireCompanyWithin(sql, viewer, params.companyId)
-        await sql.begin(async tx => {
-          const company = await setCompanyStatus(tx, companyId, status)
-          const statuses = { before: { status: company.status }, after: { status } }
-          await record(tx, actor, status === 'ACTIVE' ? 'company.enabled' : 'company.disabled', company, statuses)
-        })
-        return reply.code(204).send()
-      },
-    )
+function companyLimitRoutes(api: CabinetApi, { sql, clock, billingZone }: CabinetContext) {
+  /**
+   * While a company is disabled, its running dispatches pause, its keys are refused, and its people cannot sign in.
+   */
+  api.put(
+    '/companies/:companyId/status',
+    { config: { needs: 'companies.change' }, schema: { params: ByCompany, body: Status } },
+    async ({ viewer, actor, params, body: { status } }, reply) => {
+      const { companyId } = await requireCompanyWithin(sql, viewer, params.companyId)
+      await sql.begin(async tx => {
+        const company = await setCompanyStatus(tx, companyId, status)
+        const statuses = { before: { status: company.status }, after: { status } }
+        await record(tx, actor, status === 'ACTIVE' ? 'company.enabled' : 'company.disabled', company, statuses)
+      })
+      return reply.code(204).send()
+    },
+  )
 
-    api.put(
-      '/companies/:companyId/limits',
-      { config: { needs: 'money.change' }, schema: { params: ByCompany, body: Limits } },
-      async ({ viewer, actor, params, body }, reply) => {
-        const { companyId } = await requireCompanyWithin(sql, viewer, params.companyId)
-        refuseSwitchesOf(viewer, body)
-        const month = monthOf(clock(), billingZone)
-        await sql.begin(tx => changeLimits(tx, actor, companyId, body, month))
-        return reply.code(204).send()
-      },
-    )
-  }
+  api.put(
+    '/companies/:companyId/limits',
+    { config: { needs: 'money.change' }, schema: { params: ByCompany, body: Limits } },
+    async ({ viewer, actor, params, body }, reply) => {
+      const { companyId } = await requireCompanyWithin(sql, viewer, params.companyId)
+      refuseSwitchesOf(viewer, body)
+      const month = monthOf(clock(), billingZone)
+      await sql.begin(tx => changeLimits(tx, actor, companyId, body, month))
+      return reply.code(204).send()
+    },
+  )
+}
 
 /** Staff name the partner. Other people create companies only for their own partner. */
 async function partnerOf(sql: Sql, viewer: Viewer, partnerId: number | undefined): Promise<Partner> {

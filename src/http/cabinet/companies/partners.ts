@@ -15,7 +15,7 @@ import {
 } from '../../../domain/partners/partners.ts'
 import { createPartnerWithOwner, newPassword, replacePartnerPassword } from '../../../domain/people/partner-owners.ts'
 import { Id, OneOf } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 
 const List = Type.Object({
   search: Type.Optional(Type.String({ maxLength: 100 })),
@@ -40,114 +40,108 @@ const PER_PAGE = 50
 export const partnerRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(partnerReadRoutes(context))
-    await api.register(partnerPasswordRoutes(context))
-    await api.register(partnerStateRoutes(context))
+    partnerReadRoutes(api, context)
+    partnerPasswordRoutes(api, context)
+    partnerStateRoutes(api, context)
   }
 
 /** Lists partners, and reads one. */
-const partnerReadRoutes =
-  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const shown = async (partners: Listed[]) => {
-      const moment = { now: clock(), billingZone }
-      const [standings, locked] = await Promise.all([
-        partnerSummaries(sql, idsOf(partners), moment),
-        lockedLogins(sql, loginsOf(partners), moment.now),
-      ])
-      return partners.map(partner => present(partner, standings.get(partner.partnerId)!, locked.has(partner.login)))
-    }
-
-    api.get(
-      '/partners',
-      { config: { needs: 'partners.see' }, schema: { querystring: List } },
-      async ({ query }): Promise<PartnersAnswer> => {
-        const { after, before, search, state } = query
-        const page = await pageOfPartners(sql, { search: search?.trim(), state }, { after, before }, PER_PAGE)
-        return { ...page, items: await shown(page.items) }
-      },
-    )
-
-    api.get(
-      '/partners/:partnerId',
-      { config: { needs: 'partners.see' }, schema: { params: ByPartner } },
-      async ({ params: { partnerId } }): Promise<ShownPartner> => {
-        const [partner] = await shown([await requireListedPartner(sql, partnerId)])
-        return partner!
-      },
-    )
+function partnerReadRoutes(api: CabinetApi, { sql, clock, billingZone }: CabinetContext) {
+  const shown = async (partners: Listed[]) => {
+    const moment = { now: clock(), billingZone }
+    const [standings, locked] = await Promise.all([
+      partnerSummaries(sql, idsOf(partners), moment),
+      lockedLogins(sql, loginsOf(partners), moment.now),
+    ])
+    return partners.map(partner => present(partner, standings.get(partner.partnerId)!, locked.has(partner.login)))
   }
+
+  api.get(
+    '/partners',
+    { config: { needs: 'partners.see' }, schema: { querystring: List } },
+    async ({ query }): Promise<PartnersAnswer> => {
+      const { after, before, search, state } = query
+      const page = await pageOfPartners(sql, { search: search?.trim(), state }, { after, before }, PER_PAGE)
+      return { ...page, items: await shown(page.items) }
+    },
+  )
+
+  api.get(
+    '/partners/:partnerId',
+    { config: { needs: 'partners.see' }, schema: { params: ByPartner } },
+    async ({ params: { partnerId } }): Promise<ShownPartner> => {
+      const [partner] = await shown([await requireListedPartner(sql, partnerId)])
+      return partner!
+    },
+  )
+}
 
 /** Creates partners, and replaces passwords. */
-const partnerPasswordRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    /** The owner signs in with this login and password. The partner API accepts the same pair. */
-    api.post(
-      '/partners',
-      { config: { needs: 'partners.change' }, schema: { body: NewPartner } },
-      async ({ actor, body: { login } }, reply): Promise<PasswordAnswer> => {
-        const password = newPassword()
-        const partnerId = await sql.begin(async tx => {
-          const made = await createPartnerWithOwner(tx, login, password)
-          await record(tx, actor, 'partner.created', { ...made, login }, { after: { login } })
-          return made.partnerId
-        })
-        reply.code(201)
-        return { partnerId, password }
-      },
-    )
+function partnerPasswordRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  /** The owner signs in with this login and password. The partner API accepts the same pair. */
+  api.post(
+    '/partners',
+    { config: { needs: 'partners.change' }, schema: { body: NewPartner } },
+    async ({ actor, body: { login } }, reply): Promise<PasswordAnswer> => {
+      const password = newPassword()
+      const partnerId = await sql.begin(async tx => {
+        const made = await createPartnerWithOwner(tx, login, password)
+        await record(tx, actor, 'partner.created', { ...made, login }, { after: { login } })
+        return made.partnerId
+      })
+      reply.code(201)
+      return { partnerId, password }
+    },
+  )
 
-    api.post(
-      '/partners/:partnerId/password',
-      { config: { needs: 'partners.change' }, schema: { params: ByPartner } },
-      async ({ actor, params: { partnerId } }): Promise<PasswordAnswer> => {
-        const partner = await requireListedPartner(sql, partnerId)
-        const password = newPassword()
-        await replacePartnerPassword(sql, partner.login, password, tx =>
-          record(tx, actor, 'partner.password_changed', partner),
-        )
-        return { partnerId, password }
-      },
-    )
-  }
+  api.post(
+    '/partners/:partnerId/password',
+    { config: { needs: 'partners.change' }, schema: { params: ByPartner } },
+    async ({ actor, params: { partnerId } }): Promise<PasswordAnswer> => {
+      const partner = await requireListedPartner(sql, partnerId)
+      const password = newPassword()
+      await replacePartnerPassword(sql, partner.login, password, tx =>
+        record(tx, actor, 'partner.password_changed', partner),
+      )
+      return { partnerId, password }
+    },
+  )
+}
 
 /** Enables, disables and unlocks partners. */
-const partnerStateRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const enable = (actor: Actor, partner: Named) =>
-      sql.begin(async tx => {
-        await enablePartner(tx, partner.login)
-        await record(tx, actor, 'partner.enabled', partner)
+function partnerStateRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  const enable = (actor: Actor, partner: Named) =>
+    sql.begin(async tx => {
+      await enablePartner(tx, partner.login)
+      await record(tx, actor, 'partner.enabled', partner)
+    })
+
+  const disable = (actor: Actor, partner: Named) =>
+    disablePartner(sql, partner.login, tx => record(tx, actor, 'partner.disabled', partner))
+
+  api.put(
+    '/partners/:partnerId/state',
+    { config: { needs: 'partners.change' }, schema: { params: ByPartner, body: State } },
+    async ({ actor, params, body: { isActive } }, reply) => {
+      const partner = await requireListedPartner(sql, params.partnerId)
+      if (isActive !== (partner.disabledAt === null)) await (isActive ? enable : disable)(actor, partner)
+      return reply.code(204).send()
+    },
+  )
+
+  api.post(
+    '/partners/:partnerId/unlock',
+    { config: { needs: 'partners.change' }, schema: { params: ByPartner } },
+    async ({ actor, params }, reply) => {
+      const partner = await requireListedPartner(sql, params.partnerId)
+      await sql.begin(async tx => {
+        await unlockPartner(tx, partner.login)
+        await record(tx, actor, 'partner.unlocked', partner)
       })
-
-    const disable = (actor: Actor, partner: Named) =>
-      disablePartner(sql, partner.login, tx => record(tx, actor, 'partner.disabled', partner))
-
-    api.put(
-      '/partners/:partnerId/state',
-      { config: { needs: 'partners.change' }, schema: { params: ByPartner, body: State } },
-      async ({ actor, params, body: { isActive } }, reply) => {
-        const partner = await requireListedPartner(sql, params.partnerId)
-        if (isActive !== (partner.disabledAt === null)) await (isActive ? enable : disable)(actor, partner)
-        return reply.code(204).send()
-      },
-    )
-
-    api.post(
-      '/partners/:partnerId/unlock',
-      { config: { needs: 'partners.change' }, schema: { params: ByPartner } },
-      async ({ actor, params }, reply) => {
-        const partner = await requireListedPartner(sql, params.partnerId)
-        await sql.begin(async tx => {
-          await unlockPartner(tx, partner.login)
-          await record(tx, actor, 'partner.unlocked', partner)
-        })
-        return reply.code(204).send()
-      },
-    )
-  }
+      return reply.code(204).send()
+    },
+  )
+}
 
 type Listed = ListedPartner & { createdAt: Date }
 

@@ -21,7 +21,7 @@ import { callbackKey, hasCallbackSecret, replaceCallbackSecret } from '../../../
 import { askForTest, type TestState, testCall } from '../../../domain/callbacks/test-calls.ts'
 import { callbackTimesOf } from '../../../domain/message-life/message-life.ts'
 import { DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { companyOf, companySubject, OfCompany } from '../company-scope.ts'
 
 const Query = Type.Object({
@@ -64,133 +64,127 @@ const alter = { needs: 'developers.change' } as const
 export const callbackLogRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(callbackListRoutes(context))
-    await api.register(callbackActionRoutes(context))
-    await api.register(callbackTestRoutes(context))
+    callbackListRoutes(api, context)
+    callbackActionRoutes(api, context)
+    callbackTestRoutes(api, context)
   }
 
 /** Lists callbacks, and reads one. */
-const callbackListRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.get(
-      '/callbacks/settings',
-      { config: see, schema: { querystring: OfCompany } },
-      async ({ viewer, query }): Promise<CallbackSettings> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const [hasSecret, newest, receivers] = await Promise.all([
-          hasCallbackSecret(sql, companyId),
-          newestAddress(sql, companyId),
-          listReceivers(sql, companyId),
-        ])
-        return { hasSecret, address: newest ? withoutPassword(newest.url) : null, receivers, mostCounted: MOST_COUNTED }
-      },
-    )
+function callbackListRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  api.get(
+    '/callbacks/settings',
+    { config: see, schema: { querystring: OfCompany } },
+    async ({ viewer, query }): Promise<CallbackSettings> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const [hasSecret, newest, receivers] = await Promise.all([
+        hasCallbackSecret(sql, companyId),
+        newestAddress(sql, companyId),
+        listReceivers(sql, companyId),
+      ])
+      return { hasSecret, address: newest ? withoutPassword(newest.url) : null, receivers, mostCounted: MOST_COUNTED }
+    },
+  )
 
-    api.get(
-      '/callbacks',
-      { config: see, schema: { querystring: Query } },
-      async ({ viewer, query }): Promise<CallbackLogAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        if (query.message !== undefined) {
-          const told = await callbackTimesOf(sql, companyId, query.message.toLowerCase())
-          const entries = told ? await logOfMessage(sql, told) : []
-          return { entries: entries ?? [], next: null, isUnsearched: !entries }
-        }
-        const { entries, next } = await listLog(sql, companyId, filterIn(query), query.perPage)
-        return { entries, next: next ? placeText(next) : null, isUnsearched: false }
-      },
-    )
+  api.get(
+    '/callbacks',
+    { config: see, schema: { querystring: Query } },
+    async ({ viewer, query }): Promise<CallbackLogAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      if (query.message !== undefined) {
+        const told = await callbackTimesOf(sql, companyId, query.message.toLowerCase())
+        const entries = told ? await logOfMessage(sql, told) : []
+        return { entries: entries ?? [], next: null, isUnsearched: !entries }
+      }
+      const { entries, next } = await listLog(sql, companyId, filterIn(query), query.perPage)
+      return { entries, next: next ? placeText(next) : null, isUnsearched: false }
+    },
+  )
 
-    api.get(
-      '/callbacks/:callbackId',
-      { config: see, schema: { querystring: OfCompany, params: ByCallback } },
-      async ({ viewer, query, params }): Promise<CallbackAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        return openCallback(sql, companyId, params.callbackId)
-      },
-    )
-  }
+  api.get(
+    '/callbacks/:callbackId',
+    { config: see, schema: { querystring: OfCompany, params: ByCallback } },
+    async ({ viewer, query, params }): Promise<CallbackAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      return openCallback(sql, companyId, params.callbackId)
+    },
+  )
+}
 
 /** Sends a callback again, retries a receiver, and changes the secret. */
-const callbackActionRoutes =
-  ({ sql, clock, secret }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    /** Sends the whole batch again. The receiver recognizes callbacks that it has seen by their ids. */
-    api.post(
-      '/callbacks/:callbackId/replay',
-      { config: alter, schema: { querystring: OfCompany, params: ByCallback } },
-      async ({ viewer, actor, query, params: { callbackId } }, reply) => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        await sql.begin(async tx => {
-          await replayCallback(tx, companyId, callbackId, clock())
-          const subject = { kind: 'callback', id: callbackId }
-          await recordChange(tx, actor, { what: 'callback.replayed', companyId, subject })
-        })
-        return reply.code(204).send()
-      },
-    )
+function callbackActionRoutes(api: CabinetApi, { sql, clock, secret }: CabinetContext) {
+  /** Sends the whole batch again. The receiver recognizes callbacks that it has seen by their ids. */
+  api.post(
+    '/callbacks/:callbackId/replay',
+    { config: alter, schema: { querystring: OfCompany, params: ByCallback } },
+    async ({ viewer, actor, query, params: { callbackId } }, reply) => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      await sql.begin(async tx => {
+        await replayCallback(tx, companyId, callbackId, clock())
+        const subject = { kind: 'callback', id: callbackId }
+        await recordChange(tx, actor, { what: 'callback.replayed', companyId, subject })
+      })
+      return reply.code(204).send()
+    },
+  )
 
-    /** Retries a paused receiver now instead of at the end of its pause. */
-    api.post(
-      '/callbacks/receivers/try',
-      { config: alter, schema: { querystring: OfCompany, body: Receiver } },
-      async ({ viewer, actor, query, body: { receiver } }, reply) => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        await sql.begin(async tx => {
-          await probeReceiver(tx, companyId, receiver)
-          const subject = { kind: 'receiver', id: receiver }
-          await recordChange(tx, actor, { what: 'callback.receiver_tried', companyId, subject })
-        })
-        return reply.code(204).send()
-      },
-    )
+  /** Retries a paused receiver now instead of at the end of its pause. */
+  api.post(
+    '/callbacks/receivers/try',
+    { config: alter, schema: { querystring: OfCompany, body: Receiver } },
+    async ({ viewer, actor, query, body: { receiver } }, reply) => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      await sql.begin(async tx => {
+        await probeReceiver(tx, companyId, receiver)
+        const subject = { kind: 'receiver', id: receiver }
+        await recordChange(tx, actor, { what: 'callback.receiver_tried', companyId, subject })
+      })
+      return reply.code(204).send()
+    },
+  )
 
-    api.post(
-      '/callbacks/secret',
-      { config: alter, schema: { querystring: OfCompany } },
-      async ({ viewer, actor, query }): Promise<SecretAnswer> => {
-        const company = await companyOf(sql, viewer, query)
-        const made = await sql.begin(async tx => {
-          const after = { secret: HIDDEN }
-          await recordChange(tx, actor, { what: 'callback.secret_replaced', ...companySubject(company), after })
-          return replaceCallbackSecret(tx, company.companyId, callbackKey(secret))
-        })
-        return { secret: made }
-      },
-    )
-  }
+  api.post(
+    '/callbacks/secret',
+    { config: alter, schema: { querystring: OfCompany } },
+    async ({ viewer, actor, query }): Promise<SecretAnswer> => {
+      const company = await companyOf(sql, viewer, query)
+      const made = await sql.begin(async tx => {
+        const after = { secret: HIDDEN }
+        await recordChange(tx, actor, { what: 'callback.secret_replaced', ...companySubject(company), after })
+        return replaceCallbackSecret(tx, company.companyId, callbackKey(secret))
+      })
+      return { secret: made }
+    },
+  )
+}
 
 /** Sends a test callback. */
-const callbackTestRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    /** An engine sends the test callback. The page polls for the result. */
-    api.post(
-      '/callbacks/tests',
-      { config: alter, schema: { querystring: OfCompany, body: Test } },
-      async ({ viewer, actor, query, body }, reply) => {
-        const company = await companyOf(sql, viewer, query)
-        const asked = await sql.begin(async tx => {
-          const test = await askForTest(tx, company.companyId, body.url, clock())
-          const after = { callbackUrl: test.url }
-          await recordChange(tx, actor, { what: 'callback.tested', ...companySubject(company), after })
-          return test
-        })
-        reply.code(201)
-        return asked
-      },
-    )
+function callbackTestRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
+  /** An engine sends the test callback. The page polls for the result. */
+  api.post(
+    '/callbacks/tests',
+    { config: alter, schema: { querystring: OfCompany, body: Test } },
+    async ({ viewer, actor, query, body }, reply) => {
+      const company = await companyOf(sql, viewer, query)
+      const asked = await sql.begin(async tx => {
+        const test = await askForTest(tx, company.companyId, body.url, clock())
+        const after = { callbackUrl: test.url }
+        await recordChange(tx, actor, { what: 'callback.tested', ...companySubject(company), after })
+        return test
+      })
+      reply.code(201)
+      return asked
+    },
+  )
 
-    api.get(
-      '/callbacks/tests/:testId',
-      { config: see, schema: { querystring: OfCompany, params: ByTest } },
-      async ({ viewer, query, params }): Promise<TestAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        return testCall(sql, companyId, params.testId, clock())
-      },
-    )
-  }
+  api.get(
+    '/callbacks/tests/:testId',
+    { config: see, schema: { querystring: OfCompany, params: ByTest } },
+    async ({ viewer, query, params }): Promise<TestAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      return testCall(sql, companyId, params.testId, clock())
+    },
+  )
+}
 
 const filterIn = ({ status, from, to, before }: Type.Static<typeof Query>) => ({
   status,

@@ -22,7 +22,7 @@ import { countRequests, lastUses } from '../../../domain/request-log/request-log
 import { SHARED_NAME } from '../../../domain/routing/routing.ts'
 import { listCenters } from '../../../domain/traffic-centers/traffic-centers.ts'
 import { Id, OneOf } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 
 const Name = Type.String({ maxLength: MOST_NAME })
@@ -67,84 +67,80 @@ const MOST_KEYS = 200
 export const keyRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(keyListRoutes(context))
-    await api.register(keyChangeRoutes(context))
+    keyListRoutes(api, context)
+    keyChangeRoutes(api, context)
   }
 
 /** Lists the keys with their last uses. */
-const keyListRoutes =
-  ({ sql, clock, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.get(
-      '/keys',
-      { config: { needs: 'developers.see' }, schema: { querystring: OfCompany } },
-      async ({ viewer, query }): Promise<KeysAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const owner: Owner = { kind: 'COMPANY', id: companyId }
-        const [keys, uses, counts, centers] = await Promise.all([
-          listKeys(sql, companyId),
-          lastUses(sql, companyId),
-          countRequests(sql, owner, new Date(clock().getTime() - DAY_MS)),
-          listCenters(sql, companyId),
-        ])
-        const countOf = new Map(counts.map(count => [count.keyId, count]))
-        return {
-          keys: keys.map(key => present(key, uses.get(key.keyId), countOf.get(key.keyId)?.requests)),
-          centers: centers.map(({ name }) => name),
-          trial: { apiUrl: `${publicUrl}/api/v1`, senderName: SHARED_NAME },
-          requests: counts.reduce((sum, { requests }) => sum + requests, 0),
-          refused: counts.reduce((sum, { refused }) => sum + refused, 0),
-        }
-      },
-    )
-  }
+function keyListRoutes(api: CabinetApi, { sql, clock, publicUrl }: CabinetContext) {
+  api.get(
+    '/keys',
+    { config: { needs: 'developers.see' }, schema: { querystring: OfCompany } },
+    async ({ viewer, query }): Promise<KeysAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const owner: Owner = { kind: 'COMPANY', id: companyId }
+      const [keys, uses, counts, centers] = await Promise.all([
+        listKeys(sql, companyId),
+        lastUses(sql, companyId),
+        countRequests(sql, owner, new Date(clock().getTime() - DAY_MS)),
+        listCenters(sql, companyId),
+      ])
+      const countOf = new Map(counts.map(count => [count.keyId, count]))
+      return {
+        keys: keys.map(key => present(key, uses.get(key.keyId), countOf.get(key.keyId)?.requests)),
+        centers: centers.map(({ name }) => name),
+        trial: { apiUrl: `${publicUrl}/api/v1`, senderName: SHARED_NAME },
+        requests: counts.reduce((sum, { requests }) => sum + requests, 0),
+        refused: counts.reduce((sum, { refused }) => sum + refused, 0),
+      }
+    },
+  )
+}
 
 /** Creates, changes and reissues keys. */
-const keyChangeRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.post(
-      '/keys',
-      { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, body: NewKey } },
-      async ({ viewer, actor, query, body }, reply): Promise<ShownKeyAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const { type, ...options } = body
-        const shown = await sql.begin(async tx => {
-          if ((await countKeys(tx, companyId)) >= MOST_KEYS) throw invalid(`There are ${MOST_KEYS} keys already`)
-          const made = await createKey(tx, companyId, type, options)
-          const after = fieldsOf(await lockKey(tx, companyId, made.keyId))
-          await recordChange(tx, actor, { what: 'key.created', ...subjectOf(companyId, made.keyId, after.name), after })
-          return made
-        })
-        reply.code(201)
-        return shown
-      },
-    )
+function keyChangeRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  api.post(
+    '/keys',
+    { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, body: NewKey } },
+    async ({ viewer, actor, query, body }, reply): Promise<ShownKeyAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const { type, ...options } = body
+      const shown = await sql.begin(async tx => {
+        if ((await countKeys(tx, companyId)) >= MOST_KEYS) throw invalid(`There are ${MOST_KEYS} keys already`)
+        const made = await createKey(tx, companyId, type, options)
+        const after = fieldsOf(await lockKey(tx, companyId, made.keyId))
+        await recordChange(tx, actor, { what: 'key.created', ...subjectOf(companyId, made.keyId, after.name), after })
+        return made
+      })
+      reply.code(201)
+      return shown
+    },
+  )
 
-    api.patch(
-      '/keys/:keyId',
-      { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, params: ByKey, body: Change } },
-      async ({ viewer, actor, query, params, body }, reply) => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        await sql.begin(tx => change(tx, actor, companyId, params.keyId, body))
-        return reply.code(204).send()
-      },
-    )
+  api.patch(
+    '/keys/:keyId',
+    { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, params: ByKey, body: Change } },
+    async ({ viewer, actor, query, params, body }, reply) => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      await sql.begin(tx => change(tx, actor, companyId, params.keyId, body))
+      return reply.code(204).send()
+    },
+  )
 
-    /** Gives the key a new value. The old value stops working at once. */
-    api.post(
-      '/keys/:keyId/reissue',
-      { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, params: ByKey } },
-      async ({ viewer, actor, query, params }): Promise<ShownKeyAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        return sql.begin(async tx => {
-          const { name } = await lockKey(tx, companyId, params.keyId)
-          await recordChange(tx, actor, { what: 'key.reissued', ...subjectOf(companyId, params.keyId, name) })
-          return reissueKey(tx, companyId, params.keyId)
-        })
-      },
-    )
-  }
+  /** Gives the key a new value. The old value stops working at once. */
+  api.post(
+    '/keys/:keyId/reissue',
+    { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, params: ByKey } },
+    async ({ viewer, actor, query, params }): Promise<ShownKeyAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      return sql.begin(async tx => {
+        const { name } = await lockKey(tx, companyId, params.keyId)
+        await recordChange(tx, actor, { what: 'key.reissued', ...subjectOf(companyId, params.keyId, name) })
+        return reissueKey(tx, companyId, params.keyId)
+      })
+    },
+  )
+}
 
 async function change(sql: Transaction, actor: Actor, companyId: number, keyId: number, wanted: KeyChange) {
   const before = await lockKey(sql, companyId, keyId)

@@ -29,7 +29,7 @@ import {
   requireWatched,
 } from '../../../domain/watching/watching.ts'
 import { ById, DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { scopeOf } from '../company-scope.ts'
 import { FileSender } from '../reports/file-sender.ts'
 import { reportFormats, reportOf } from '../reports/report.ts'
@@ -86,105 +86,99 @@ export type BreakdownAnswer = ReturnType<typeof presentBreakdown>
 export const dispatchRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(dispatchReadRoutes(context))
-    await api.register(dispatchReportRoutes(context))
-    await api.register(dispatchActionRoutes(context))
+    dispatchReadRoutes(api, context)
+    dispatchReportRoutes(api, context)
+    dispatchActionRoutes(api, context)
   }
 
 const seen = { needs: 'traffic.see' } as const
 
 /** Lists dispatches, and reads one. */
-const dispatchReadRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.get(
-      '/dispatches',
-      { config: seen, schema: { querystring: List } },
-      async ({ viewer, query }): Promise<DispatchesAnswer> => {
-        const scope = await scopeOf(sql, viewer, query)
-        const [page, counts] = await Promise.all([
-          listWatched(sql, scope, filterOf(query), placeOf(query), query.perPage),
-          countWatched(sql, scope),
-        ])
-        return { ...page, items: page.items.map(item => presentListed(item, viewer)), counts }
-      },
-    )
+function dispatchReadRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
+  api.get(
+    '/dispatches',
+    { config: seen, schema: { querystring: List } },
+    async ({ viewer, query }): Promise<DispatchesAnswer> => {
+      const scope = await scopeOf(sql, viewer, query)
+      const [page, counts] = await Promise.all([
+        listWatched(sql, scope, filterOf(query), placeOf(query), query.perPage),
+        countWatched(sql, scope),
+      ])
+      return { ...page, items: page.items.map(item => presentListed(item, viewer)), counts }
+    },
+  )
 
-    api.get('/dispatches/:id', { config: seen, schema: { params: ById } }, async ({ viewer, params }) =>
-      presentWhole(sql, viewer, await requireWatched(sql, viewer, params.id), clock()),
-    )
-  }
+  api.get('/dispatches/:id', { config: seen, schema: { params: ById } }, async ({ viewer, params }) =>
+    presentWhole(sql, viewer, await requireWatched(sql, viewer, params.id), clock()),
+  )
+}
 
 /** Reads all messages of a dispatch: as a breakdown, and as a file. */
-const dispatchReportRoutes =
-  (context: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const { sql, clock, billingZone } = context
-    const files = new FileSender(context, REPORTS_OF_PERSON)
-    const breakdowns = new Breakdowns(sql, clock)
+function dispatchReportRoutes(api: CabinetApi, context: CabinetContext) {
+  const { sql, clock, billingZone } = context
+  const files = new FileSender(context, REPORTS_OF_PERSON)
+  const breakdowns = new Breakdowns(sql, clock)
 
-    /** Reads every message of the dispatch. The page therefore requests it only when it opens, and on demand. */
-    api.get(
-      '/dispatches/:id/breakdown',
-      { config: seen, schema: { params: ById } },
-      async ({ viewer, params }): Promise<BreakdownAnswer> => {
-        const dispatch = await requireOwn(sql, viewer, params.id)
-        return presentBreakdown(await breakdowns.of(dispatch), dispatch, viewer)
-      },
-    )
+  /** Reads every message of the dispatch. The page therefore requests it only when it opens, and on demand. */
+  api.get(
+    '/dispatches/:id/breakdown',
+    { config: seen, schema: { params: ById } },
+    async ({ viewer, params }): Promise<BreakdownAnswer> => {
+      const dispatch = await requireOwn(sql, viewer, params.id)
+      return presentBreakdown(await breakdowns.of(dispatch), dispatch, viewer)
+    },
+  )
 
-    api.get(
-      '/dispatches/:id/report',
-      { config: seen, schema: { params: ById, querystring: Report } },
-      async (request, reply) => {
-        const { format, language, zone = billingZone } = request.query
-        refuseUnknownZone(zone)
-        const dispatch = await requireOwn(sql, request.viewer, request.params.id)
-        const pieces = reportOf(sql, dispatch, format, { zone, language, hasPrices: maySeePrices(request.viewer) })
-        return files.send(request, reply, { name: `dispatch-${dispatch.dispatchId}`, format, pieces })
-      },
-    )
-  }
+  api.get(
+    '/dispatches/:id/report',
+    { config: seen, schema: { params: ById, querystring: Report } },
+    async (request, reply) => {
+      const { format, language, zone = billingZone } = request.query
+      refuseUnknownZone(zone)
+      const dispatch = await requireOwn(sql, request.viewer, request.params.id)
+      const pieces = reportOf(sql, dispatch, format, { zone, language, hasPrices: maySeePrices(request.viewer) })
+      return files.send(request, reply, { name: `dispatch-${dispatch.dispatchId}`, format, pieces })
+    },
+  )
+}
 
 /** Starts and stops dispatches, and sends failed messages again. */
-const dispatchActionRoutes =
-  ({ sql, clock, billingZone, numbering }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const billing = () => ({ billingZone, now: clock() })
+function dispatchActionRoutes(api: CabinetApi, { sql, clock, billingZone, numbering }: CabinetContext) {
+  const billing = () => ({ billingZone, now: clock() })
 
-    for (const [verb, move, what] of [
-      ['start', startDispatchOf, 'dispatch.started'],
-      ['stop', stopDispatchOf, 'dispatch.stopped'],
-    ] as const)
-      api.post(
-        `/dispatches/:id/${verb}`,
-        { config: { needs: 'traffic.send' }, schema: { params: ById } },
-        async ({ viewer, actor, params }): Promise<DispatchAnswer> => {
-          const { companyId, dispatchId, name } = await requireWatched(sql, viewer, params.id)
-          const subject = { kind: 'dispatch', id: dispatchId, name }
-          await move(sql, { companyId, dispatchId }, billing(), tx =>
-            recordChange(tx, actor, { what, companyId, subject }),
-          )
-          return presentWhole(sql, viewer, await requireWatched(sql, viewer, params.id), clock())
-        },
-      )
-
-    /** Creates a dispatch to the recipients of failed messages. A person starts it after seeing its price. */
+  for (const [verb, move, what] of [
+    ['start', startDispatchOf, 'dispatch.started'],
+    ['stop', stopDispatchOf, 'dispatch.stopped'],
+  ] as const)
     api.post(
-      '/dispatches/:id/again',
-      { config: { needs: 'traffic.send' }, schema: { params: ById, querystring: Repeat } },
-      async ({ viewer, actor, params, query }, reply): Promise<AgainAnswer> => {
+      `/dispatches/:id/${verb}`,
+      { config: { needs: 'traffic.send' }, schema: { params: ById } },
+      async ({ viewer, actor, params }): Promise<DispatchAnswer> => {
         const { companyId, dispatchId, name } = await requireWatched(sql, viewer, params.id)
-        const newName = nameOfAgain(name, query.language)
-        const made = await sendAgain(sql, numbering(), { companyId, dispatchId }, newName, (tx, after) => {
-          const subject = { kind: 'dispatch', id: dispatchId, name }
-          return recordChange(tx, actor, { what: 'dispatch.sent_again', companyId, subject, after })
-        })
-        reply.code(made.isNew ? 201 : 200)
-        return made
+        const subject = { kind: 'dispatch', id: dispatchId, name }
+        await move(sql, { companyId, dispatchId }, billing(), tx =>
+          recordChange(tx, actor, { what, companyId, subject }),
+        )
+        return presentWhole(sql, viewer, await requireWatched(sql, viewer, params.id), clock())
       },
     )
-  }
+
+  /** Creates a dispatch to the recipients of failed messages. A person starts it after seeing its price. */
+  api.post(
+    '/dispatches/:id/again',
+    { config: { needs: 'traffic.send' }, schema: { params: ById, querystring: Repeat } },
+    async ({ viewer, actor, params, query }, reply): Promise<AgainAnswer> => {
+      const { companyId, dispatchId, name } = await requireWatched(sql, viewer, params.id)
+      const newName = nameOfAgain(name, query.language)
+      const made = await sendAgain(sql, numbering(), { companyId, dispatchId }, newName, (tx, after) => {
+        const subject = { kind: 'dispatch', id: dispatchId, name }
+        return recordChange(tx, actor, { what: 'dispatch.sent_again', companyId, subject, after })
+      })
+      reply.code(made.isNew ? 201 : 200)
+      return made
+    },
+  )
+}
 
 const againWords = { en: ', again', ru: ', повторно' } as const
 const LONGEST_NAME = 255

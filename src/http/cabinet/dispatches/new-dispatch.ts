@@ -17,7 +17,7 @@ import { bodyLimits } from '../../bodies/body.ts'
 import { createIngestQueue, type InTurn } from '../../ingest-queue.ts'
 import { dispatchOf, NewDispatchBody } from '../../messaging/messages/dispatches.ts'
 import { Id } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { KeyHeader, onceOf } from '../idempotency-key.ts'
 import { type OfferAnswer, offerFor, presentBudget } from './dispatch-choices.ts'
@@ -76,81 +76,81 @@ export const newDispatchRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     const inTurn = createIngestQueue(context.sql.options.max)
-    await api.register(choiceRoutes(context, inTurn))
-    await api.register(draftRoutes(context))
-    await api.register(recipientRoutes(context, inTurn))
+    choiceRoutes(api, context, inTurn)
+    draftRoutes(api, context)
+    recipientRoutes(api, context, inTurn)
   }
 
 const config = { needs: 'traffic.send' } as const
 
 /** The choices, and the price of recipients that are not stored yet. */
-const choiceRoutes =
-  ({ sql, clock, numbering, billingZone, publicUrl }: CabinetContext, inTurn: InTurn): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.get(
-      '/new-dispatch',
-      { config, schema: { querystring: OfCompany } },
-      async ({ viewer, query }): Promise<OfferAnswer> => {
-        const company = await companyOf(sql, viewer, query)
-        const month = monthOf(clock(), billingZone)
-        const account = may(viewer, 'money.see') ? await accountOf(sql, company.companyId, month) : undefined
-        return { ...(await offerFor(sql, company)), budget: account ? presentBudget(account, month) : null }
-      },
-    )
+function choiceRoutes(
+  api: CabinetApi,
+  { sql, clock, numbering, billingZone, publicUrl }: CabinetContext,
+  inTurn: InTurn,
+) {
+  api.get(
+    '/new-dispatch',
+    { config, schema: { querystring: OfCompany } },
+    async ({ viewer, query }): Promise<OfferAnswer> => {
+      const company = await companyOf(sql, viewer, query)
+      const month = monthOf(clock(), billingZone)
+      const account = may(viewer, 'money.see') ? await accountOf(sql, company.companyId, month) : undefined
+      return { ...(await offerFor(sql, company)), budget: account ? presentBudget(account, month) : null }
+    },
+  )
 
-    api.post(
-      '/new-dispatch/check',
-      { config, schema: { querystring: OfCompany, body: Trial }, bodyLimit: bodyLimits.recipients },
-      async ({ viewer, query, body }, reply): Promise<TrialAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const dispatch = dispatchOf(body.dispatch, { trafficCenterId: null })
-        const request = { dispatch, recipients: body.recipients, linkBase: linkBaseOf(publicUrl), now: clock() }
-        return presentTrial(await inTurn(reply, () => dryRunClientDispatch(sql, numbering(), companyId, request)))
-      },
-    )
-  }
+  api.post(
+    '/new-dispatch/check',
+    { config, schema: { querystring: OfCompany, body: Trial }, bodyLimit: bodyLimits.recipients },
+    async ({ viewer, query, body }, reply): Promise<TrialAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const dispatch = dispatchOf(body.dispatch, { trafficCenterId: null })
+      const request = { dispatch, recipients: body.recipients, linkBase: linkBaseOf(publicUrl), now: clock() }
+      return presentTrial(await inTurn(reply, () => dryRunClientDispatch(sql, numbering(), companyId, request)))
+    },
+  )
+}
 
 /** Creates, reads and starts a dispatch. */
-const draftRoutes =
-  (context: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const { sql, clock } = context
+function draftRoutes(api: CabinetApi, context: CabinetContext) {
+  const { sql, clock } = context
 
-    api.post(
-      '/new-dispatch',
-      { config, schema: { querystring: OfCompany, headers: KeyHeader, body: NewDispatchBody } },
-      async (request): Promise<DraftAnswer> => {
-        const { companyId } = await companyOf(sql, request.viewer, request.query)
-        const dispatch = dispatchOf(request.body, { trafficCenterId: null })
-        const { dispatchId } = await createClientDispatch(sql, companyId, {
-          dispatch,
-          once: onceOf(request, companyId),
-          now: clock(),
-          alongside: (tx, id) => recordCreated(tx, request.actor, { companyId, dispatchId: id }, dispatch),
-        })
-        return draftOf(context, { companyId, dispatchId })
-      },
-    )
+  api.post(
+    '/new-dispatch',
+    { config, schema: { querystring: OfCompany, headers: KeyHeader, body: NewDispatchBody } },
+    async (request): Promise<DraftAnswer> => {
+      const { companyId } = await companyOf(sql, request.viewer, request.query)
+      const dispatch = dispatchOf(request.body, { trafficCenterId: null })
+      const { dispatchId } = await createClientDispatch(sql, companyId, {
+        dispatch,
+        once: onceOf(request, companyId),
+        now: clock(),
+        alongside: (tx, id) => recordCreated(tx, request.actor, { companyId, dispatchId: id }, dispatch),
+      })
+      return draftOf(context, { companyId, dispatchId })
+    },
+  )
 
-    api.get(
-      '/new-dispatch/:dispatchId',
-      { config, schema: { querystring: OfCompany, params: ByDispatch } },
-      async ({ viewer, query, params: { dispatchId } }): Promise<DraftAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        return draftOf(context, { companyId, dispatchId })
-      },
-    )
+  api.get(
+    '/new-dispatch/:dispatchId',
+    { config, schema: { querystring: OfCompany, params: ByDispatch } },
+    async ({ viewer, query, params: { dispatchId } }): Promise<DraftAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      return draftOf(context, { companyId, dispatchId })
+    },
+  )
 
-    api.post(
-      '/new-dispatch/:dispatchId/start',
-      { config, schema: { querystring: OfCompany, params: ByDispatch, body: Start } },
-      async ({ viewer, actor, query, params: { dispatchId }, body }): Promise<{ dispatchId: number }> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        await startDraft(context, actor, { companyId, dispatchId }, body.price)
-        return { dispatchId }
-      },
-    )
-  }
+  api.post(
+    '/new-dispatch/:dispatchId/start',
+    { config, schema: { querystring: OfCompany, params: ByDispatch, body: Start } },
+    async ({ viewer, actor, query, params: { dispatchId }, body }): Promise<{ dispatchId: number }> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      await startDraft(context, actor, { companyId, dispatchId }, body.price)
+      return { dispatchId }
+    },
+  )
+}
 
 function recordCreated(
   tx: Transaction,
@@ -196,38 +196,36 @@ async function startDraft(
 const billingOf = ({ billingZone, clock }: CabinetContext) => ({ billingZone, now: clock() })
 
 /** Adds recipients to a dispatch. */
-const recipientRoutes =
-  ({ sql, numbering, publicUrl }: CabinetContext, inTurn: InTurn): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.post(
-      '/new-dispatch/:dispatchId/recipients',
-      {
-        config,
-        schema: { querystring: OfCompany, params: ByDispatch, headers: KeyHeader, body: Addition },
-        bodyLimit: bodyLimits.recipients,
-      },
-      async (request, reply): Promise<{ recipients: number }> => {
-        const { companyId } = await companyOf(sql, request.viewer, request.query)
-        const { dispatchId, name } = await requireDispatchOf(sql, companyId, request.params.dispatchId)
-        const { from, total, recipients } = request.body
-        if (from + recipients.length > total) throw invalid('total: is less than the recipients')
-        const recordOnce = async (tx: Transaction) => {
-          if (from > 0) return
-          await recordChange(tx, request.actor, {
-            what: 'dispatch.changed',
-            companyId,
-            subject: { kind: 'dispatch', id: dispatchId, name },
-            before: { recipients: 0 },
-            after: { recipients: total },
-          })
-        }
-        const linkBase = linkBaseOf(publicUrl)
-        const wanted = { from, recipients, linkBase, once: onceOf(request, companyId), alongside: recordOnce }
-        await inTurn(reply, () => addRecipients(sql, numbering(), { companyId, dispatchId }, wanted))
-        return { recipients: from + recipients.length }
-      },
-    )
-  }
+function recipientRoutes(api: CabinetApi, { sql, numbering, publicUrl }: CabinetContext, inTurn: InTurn) {
+  api.post(
+    '/new-dispatch/:dispatchId/recipients',
+    {
+      config,
+      schema: { querystring: OfCompany, params: ByDispatch, headers: KeyHeader, body: Addition },
+      bodyLimit: bodyLimits.recipients,
+    },
+    async (request, reply): Promise<{ recipients: number }> => {
+      const { companyId } = await companyOf(sql, request.viewer, request.query)
+      const { dispatchId, name } = await requireDispatchOf(sql, companyId, request.params.dispatchId)
+      const { from, total, recipients } = request.body
+      if (from + recipients.length > total) throw invalid('total: is less than the recipients')
+      const recordOnce = async (tx: Transaction) => {
+        if (from > 0) return
+        await recordChange(tx, request.actor, {
+          what: 'dispatch.changed',
+          companyId,
+          subject: { kind: 'dispatch', id: dispatchId, name },
+          before: { recipients: 0 },
+          after: { recipients: total },
+        })
+      }
+      const linkBase = linkBaseOf(publicUrl)
+      const wanted = { from, recipients, linkBase, once: onceOf(request, companyId), alongside: recordOnce }
+      await inTurn(reply, () => addRecipients(sql, numbering(), { companyId, dispatchId }, wanted))
+      return { recipients: from + recipients.length }
+    },
+  )
+}
 
 const linkBaseOf = (publicUrl: string) => `${publicUrl}/s`
 

@@ -19,7 +19,7 @@ import {
 import { STOP_WORD_COMMENT } from '../../../domain/blacklist/entry.ts'
 import type { Language } from '../../../domain/people/person.ts'
 import { Defaulted, Id } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { csvOf, csvStyles } from '../reports/csv.ts'
 import { FileSender } from '../reports/file-sender.ts'
@@ -69,92 +69,88 @@ export type ImportAnswer = { added: number; alreadyThere: number; refused: numbe
 export const blacklistRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(blacklistReadRoutes(context))
-    await api.register(blacklistChangeRoutes(context))
+    blacklistReadRoutes(api, context)
+    blacklistChangeRoutes(api, context)
   }
 
 /** Lists the numbers, a page at a time or as a file. */
-const blacklistReadRoutes =
-  (context: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const { sql, billingZone } = context
-    const files = new FileSender(context, EXPORTS_OF_PERSON)
-    const config = { needs: 'settings.see' } as const
+function blacklistReadRoutes(api: CabinetApi, context: CabinetContext) {
+  const { sql, billingZone } = context
+  const files = new FileSender(context, EXPORTS_OF_PERSON)
+  const config = { needs: 'settings.see' } as const
 
-    api.get(
-      '/blacklist',
-      { config, schema: { querystring: List } },
-      async ({ viewer, query }): Promise<BlacklistAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const place = { beginning: beginningIn(query.q), after: query.after ? placeIn(query.after) : undefined }
-        const [{ items, next }, size] = await Promise.all([
-          pageOfBlacklist(sql, companyId, place, query.perPage),
-          sizeOfBlacklist(sql, companyId),
-        ])
-        return { items: items.map(present), next: next ? `${next.micros}-${next.destination}` : null, ...size }
-      },
-    )
+  api.get(
+    '/blacklist',
+    { config, schema: { querystring: List } },
+    async ({ viewer, query }): Promise<BlacklistAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const place = { beginning: beginningIn(query.q), after: query.after ? placeIn(query.after) : undefined }
+      const [{ items, next }, size] = await Promise.all([
+        pageOfBlacklist(sql, companyId, place, query.perPage),
+        sizeOfBlacklist(sql, companyId),
+      ])
+      return { items: items.map(present), next: next ? `${next.micros}-${next.destination}` : null, ...size }
+    },
+  )
 
-    api.get('/blacklist/export', { config, schema: { querystring: Export } }, async (request, reply) => {
-      const { language, zone = billingZone, ...query } = request.query
-      refuseUnknownZone(zone)
-      const { companyId } = await companyOf(sql, request.viewer, query)
-      const pieces = exportOf(sql, companyId, language, zone)
-      return files.send(request, reply, { name: `blacklist-${companyId}`, format: 'csv', pieces })
-    })
-  }
+  api.get('/blacklist/export', { config, schema: { querystring: Export } }, async (request, reply) => {
+    const { language, zone = billingZone, ...query } = request.query
+    refuseUnknownZone(zone)
+    const { companyId } = await companyOf(sql, request.viewer, query)
+    const pieces = exportOf(sql, companyId, language, zone)
+    return files.send(request, reply, { name: `blacklist-${companyId}`, format: 'csv', pieces })
+  })
+}
 
 /** Adds, imports and removes numbers. */
-const blacklistChangeRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const config = { needs: 'settings.change' } as const
+function blacklistChangeRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  const config = { needs: 'settings.change' } as const
 
-    api.post(
-      '/blacklist',
-      { config, schema: { querystring: OfCompany, body: NewEntry } },
-      async ({ viewer, actor, query, body }, reply): Promise<AddedAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const msisdn = normaliseNumber(body.msisdn)
-        if (!msisdn) throw invalid('msisdn: must be a phone number of 5 to 15 digits')
-        const comment = body.comment?.trim() || undefined
-        const before = await sql.begin(tx => add(tx, actor, companyId, msisdn, comment))
-        reply.code(before ? 200 : 201)
-        return { msisdn, isNew: before === undefined }
-      },
-    )
+  api.post(
+    '/blacklist',
+    { config, schema: { querystring: OfCompany, body: NewEntry } },
+    async ({ viewer, actor, query, body }, reply): Promise<AddedAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const msisdn = normaliseNumber(body.msisdn)
+      if (!msisdn) throw invalid('msisdn: must be a phone number of 5 to 15 digits')
+      const comment = body.comment?.trim() || undefined
+      const before = await sql.begin(tx => add(tx, actor, companyId, msisdn, comment))
+      reply.code(before ? 200 : 201)
+      return { msisdn, isNew: before === undefined }
+    },
+  )
 
-    /**
-     * Adds one piece of a file. The page may repeat the request: numbers that are already in the list stay as they are.
-     */
-    api.post(
-      '/blacklist/import',
-      { config, schema: { querystring: OfCompany, body: Import } },
-      async ({ viewer, actor, query, body }): Promise<ImportAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const read = body.numbers.map(normaliseNumber)
-        const numbers = [...new Set(read.filter(number => number !== undefined))]
-        const added = await sql.begin(tx => importNumbers(tx, actor, companyId, numbers, body))
-        const refused = read.flatMap((number, place) => (number === undefined ? [place] : []))
-        return { added, alreadyThere: body.numbers.length - refused.length - added, refused }
-      },
-    )
+  /**
+   * Adds one piece of a file. The page may repeat the request: numbers that are already in the list stay as they are.
+   */
+  api.post(
+    '/blacklist/import',
+    { config, schema: { querystring: OfCompany, body: Import } },
+    async ({ viewer, actor, query, body }): Promise<ImportAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const read = body.numbers.map(normaliseNumber)
+      const numbers = [...new Set(read.filter(number => number !== undefined))]
+      const added = await sql.begin(tx => importNumbers(tx, actor, companyId, numbers, body))
+      const refused = read.flatMap((number, place) => (number === undefined ? [place] : []))
+      return { added, alreadyThere: body.numbers.length - refused.length - added, refused }
+    },
+  )
 
-    api.delete(
-      '/blacklist/:msisdn',
-      { config, schema: { querystring: OfCompany, params: ByNumber } },
-      async ({ viewer, actor, query, params: { msisdn } }, reply) => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        await sql.begin(async tx => {
-          const before = await removeEntry(tx, companyId, msisdn)
-          if (!before) throw notFound('Number')
-          const subject = { kind: 'number', id: msisdn }
-          await recordChange(tx, actor, { what: 'blacklist.removed', companyId, subject, before })
-        })
-        return reply.code(204).send()
-      },
-    )
-  }
+  api.delete(
+    '/blacklist/:msisdn',
+    { config, schema: { querystring: OfCompany, params: ByNumber } },
+    async ({ viewer, actor, query, params: { msisdn } }, reply) => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      await sql.begin(async tx => {
+        const before = await removeEntry(tx, companyId, msisdn)
+        if (!before) throw notFound('Number')
+        const subject = { kind: 'number', id: msisdn }
+        await recordChange(tx, actor, { what: 'blacklist.removed', companyId, subject, before })
+      })
+      return reply.code(204).send()
+    },
+  )
+}
 
 /** Returns the entry as it was before, if the number was in the list. */
 async function add(tx: Transaction, actor: Actor, companyId: number, msisdn: string, comment: string | undefined) {

@@ -34,7 +34,7 @@ import {
   setDefaultCenterWithin,
 } from '../../../domain/traffic-centers/traffic-centers.ts'
 import { DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { csvOf, csvStyles } from '../reports/csv.ts'
 import { FileSender } from '../reports/file-sender.ts'
@@ -124,181 +124,173 @@ const changed = { needs: 'settings.change' } as const
 export const inboundRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(inboundMessageRoutes(context))
-    await api.register(ruleRoutes(context))
-    await api.register(centerRoutes(context))
-    await api.register(trialRoutes(context))
+    inboundMessageRoutes(api, context)
+    ruleRoutes(api, context)
+    centerRoutes(api, context)
+    trialRoutes(api, context)
   }
 
 /** Inbound messages, as a list and as a file. */
-const inboundMessageRoutes =
-  (context: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const { sql, clock, billingZone } = context
-    const files = new FileSender(context, REPORTS_OF_PERSON)
-    const traffic = { needs: 'traffic.see' } as const
+function inboundMessageRoutes(api: CabinetApi, context: CabinetContext) {
+  const { sql, clock, billingZone } = context
+  const files = new FileSender(context, REPORTS_OF_PERSON)
+  const traffic = { needs: 'traffic.see' } as const
 
-    api.get(
-      '/inbound',
-      { config: traffic, schema: { querystring: List } },
-      async ({ viewer, query }): Promise<InboundAnswer> => {
-        const { companyId, inbound } = await companyOf(sql, viewer, query)
-        const search = { ...searchOf(query), before: query.before?.toLowerCase(), limit: query.perPage }
-        const { items, ...page } = await searchInbound(sql, companyId, search, clock())
-        const stopped = items.filter(({ isStop }) => isStop).map(({ destination }) => destination)
-        const blacklisted = await blacklistedAmong(sql, companyId, stopped)
-        return {
-          ...page,
-          items: items.map(item => ({ ...present(item), isBlacklisted: blacklisted.has(item.destination) })),
-          isOn: inbound,
-          centers: (await listCenters(sql, companyId)).map(presentCenter),
-        }
-      },
-    )
+  api.get(
+    '/inbound',
+    { config: traffic, schema: { querystring: List } },
+    async ({ viewer, query }): Promise<InboundAnswer> => {
+      const { companyId, inbound } = await companyOf(sql, viewer, query)
+      const search = { ...searchOf(query), before: query.before?.toLowerCase(), limit: query.perPage }
+      const { items, ...page } = await searchInbound(sql, companyId, search, clock())
+      const stopped = items.filter(({ isStop }) => isStop).map(({ destination }) => destination)
+      const blacklisted = await blacklistedAmong(sql, companyId, stopped)
+      return {
+        ...page,
+        items: items.map(item => ({ ...present(item), isBlacklisted: blacklisted.has(item.destination) })),
+        isOn: inbound,
+        centers: (await listCenters(sql, companyId)).map(presentCenter),
+      }
+    },
+  )
 
-    api.get('/inbound/report', { config: traffic, schema: { querystring: Report } }, async (request, reply) => {
-      const { viewer, query } = request
-      const { companyId } = await companyOf(sql, viewer, query)
-      const { language, zone = billingZone } = query
-      refuseUnknownZone(zone)
-      const pieces = reportOf(everyInbound(sql, companyId, searchOf(query), clock()), language, zone)
-      return files.send(request, reply, { name: `inbound-${companyId}`, format: 'csv', pieces })
-    })
-  }
+  api.get('/inbound/report', { config: traffic, schema: { querystring: Report } }, async (request, reply) => {
+    const { viewer, query } = request
+    const { companyId } = await companyOf(sql, viewer, query)
+    const { language, zone = billingZone } = query
+    refuseUnknownZone(zone)
+    const pieces = reportOf(everyInbound(sql, companyId, searchOf(query), clock()), language, zone)
+    return files.send(request, reply, { name: `inbound-${companyId}`, format: 'csv', pieces })
+  })
+}
 
 /** The rules that choose the center of a message. */
-const ruleRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.get(
-      '/inbound/rules',
-      { config: seen, schema: { querystring: OfCompany } },
-      async ({ viewer, query }): Promise<RulesAnswer> => {
-        const { companyId, inbound } = await companyOf(sql, viewer, query)
-        return { isOn: inbound, ...(await settingsOf(sql, companyId)) }
-      },
-    )
+function ruleRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  api.get(
+    '/inbound/rules',
+    { config: seen, schema: { querystring: OfCompany } },
+    async ({ viewer, query }): Promise<RulesAnswer> => {
+      const { companyId, inbound } = await companyOf(sql, viewer, query)
+      return { isOn: inbound, ...(await settingsOf(sql, companyId)) }
+    },
+  )
 
-    api.post(
-      '/inbound/rules',
-      { config: changed, schema: { querystring: OfCompany, body: NewRule } },
-      async ({ viewer, actor, query, body }, reply): Promise<InboundRuleRow> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const added = await sql.begin(async tx => {
-          const rule = await addRuleWithin(tx, companyId, body)
-          await recordChange(tx, actor, { what: 'inbound_rule.added', ...subjectOf(rule), after: fieldsOf(rule) })
-          return rule
-        })
-        reply.code(201)
-        return presentRule(added as ListedRule)
-      },
-    )
+  api.post(
+    '/inbound/rules',
+    { config: changed, schema: { querystring: OfCompany, body: NewRule } },
+    async ({ viewer, actor, query, body }, reply): Promise<InboundRuleRow> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const added = await sql.begin(async tx => {
+        const rule = await addRuleWithin(tx, companyId, body)
+        await recordChange(tx, actor, { what: 'inbound_rule.added', ...subjectOf(rule), after: fieldsOf(rule) })
+        return rule
+      })
+      reply.code(201)
+      return presentRule(added as ListedRule)
+    },
+  )
 
-    api.patch(
-      '/inbound/rules/:ruleId',
-      { config: changed, schema: { querystring: OfCompany, params: ByRule, body: RuleChange } },
-      async ({ viewer, actor, query, params, body }): Promise<InboundRuleRow> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const { seen, ...change } = body
-        const rule = await sql.begin(async tx => {
-          const before = await requireRuleForUpdate(tx, companyId, params.ruleId)
-          if (!isAsSeen(before, seen)) throw changedMeanwhile()
-          const after = await changeRule(tx, before, change)
-          const fields = { before: fieldsOf(before), after: fieldsOf(after) }
-          await recordChange(tx, actor, { what: 'inbound_rule.changed', ...subjectOf(after), ...fields })
-          return after
-        })
-        return presentRule(rule as ListedRule)
-      },
-    )
+  api.patch(
+    '/inbound/rules/:ruleId',
+    { config: changed, schema: { querystring: OfCompany, params: ByRule, body: RuleChange } },
+    async ({ viewer, actor, query, params, body }): Promise<InboundRuleRow> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const { seen, ...change } = body
+      const rule = await sql.begin(async tx => {
+        const before = await requireRuleForUpdate(tx, companyId, params.ruleId)
+        if (!isAsSeen(before, seen)) throw changedMeanwhile()
+        const after = await changeRule(tx, before, change)
+        const fields = { before: fieldsOf(before), after: fieldsOf(after) }
+        await recordChange(tx, actor, { what: 'inbound_rule.changed', ...subjectOf(after), ...fields })
+        return after
+      })
+      return presentRule(rule as ListedRule)
+    },
+  )
 
-    api.delete(
-      '/inbound/rules/:ruleId',
-      { config: changed, schema: { querystring: OfCompany, params: ByRule } },
-      async ({ viewer, actor, query, params }, reply) => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        await sql.begin(async tx => {
-          const rule = await requireRuleForUpdate(tx, companyId, params.ruleId)
-          await removeRule(tx, companyId, params.ruleId)
-          await recordChange(tx, actor, { what: 'inbound_rule.removed', ...subjectOf(rule), before: fieldsOf(rule) })
-        })
-        return reply.code(204).send()
-      },
-    )
-  }
+  api.delete(
+    '/inbound/rules/:ruleId',
+    { config: changed, schema: { querystring: OfCompany, params: ByRule } },
+    async ({ viewer, actor, query, params }, reply) => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      await sql.begin(async tx => {
+        const rule = await requireRuleForUpdate(tx, companyId, params.ruleId)
+        await removeRule(tx, companyId, params.ruleId)
+        await recordChange(tx, actor, { what: 'inbound_rule.removed', ...subjectOf(rule), before: fieldsOf(rule) })
+      })
+      return reply.code(204).send()
+    },
+  )
+}
 
 /** Traffic centers. */
-const centerRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.post(
-      '/inbound/centers',
-      { config: changed, schema: { querystring: OfCompany, body: NewCenter } },
-      async ({ viewer, actor, query, body }, reply): Promise<CenterRow> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const name = body.name.trim()
-        const made = await sql.begin(async tx => {
-          await lockCenters(tx, companyId)
-          if ((await listCenters(tx, companyId)).some(center => center.name === name))
-            throw invalid(`center: "${name}" is taken`)
-          const center = await ensureCenter(tx, companyId, name)
-          await recordChange(tx, actor, { what: 'traffic_center.added', ...centerSubject(center) })
-          return center
-        })
-        reply.code(201)
-        return presentCenter(made as TrafficCenter)
-      },
-    )
+function centerRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  api.post(
+    '/inbound/centers',
+    { config: changed, schema: { querystring: OfCompany, body: NewCenter } },
+    async ({ viewer, actor, query, body }, reply): Promise<CenterRow> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const name = body.name.trim()
+      const made = await sql.begin(async tx => {
+        await lockCenters(tx, companyId)
+        if ((await listCenters(tx, companyId)).some(center => center.name === name))
+          throw invalid(`center: "${name}" is taken`)
+        const center = await ensureCenter(tx, companyId, name)
+        await recordChange(tx, actor, { what: 'traffic_center.added', ...centerSubject(center) })
+        return center
+      })
+      reply.code(201)
+      return presentCenter(made as TrafficCenter)
+    },
+  )
 
-    /** `seen` is the default center that the person saw. */
-    api.put(
-      '/inbound/centers/default',
-      { config: changed, schema: { querystring: OfCompany, body: NewDefault } },
-      async ({ viewer, actor, query, body }): Promise<CenterRow> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const moved = await sql.begin(async tx => {
-          const before = await lockCenters(tx, companyId)
-          if (before.centerId !== body.seen) throw changedMeanwhile()
-          const wanted = (await listCenters(tx, companyId)).find(({ centerId }) => centerId === body.centerId)
-          if (!wanted) throw notFound('Traffic center')
-          const center = await setDefaultCenterWithin(tx, companyId, wanted.name)
-          const names = { before: { name: before.name }, after: { name: center.name } }
-          await recordChange(tx, actor, { what: 'traffic_center.made_default', ...centerSubject(center), ...names })
-          return center
-        })
-        return presentCenter(moved as TrafficCenter)
-      },
-    )
-  }
+  /** `seen` is the default center that the person saw. */
+  api.put(
+    '/inbound/centers/default',
+    { config: changed, schema: { querystring: OfCompany, body: NewDefault } },
+    async ({ viewer, actor, query, body }): Promise<CenterRow> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const moved = await sql.begin(async tx => {
+        const before = await lockCenters(tx, companyId)
+        if (before.centerId !== body.seen) throw changedMeanwhile()
+        const wanted = (await listCenters(tx, companyId)).find(({ centerId }) => centerId === body.centerId)
+        if (!wanted) throw notFound('Traffic center')
+        const center = await setDefaultCenterWithin(tx, companyId, wanted.name)
+        const names = { before: { name: before.name }, after: { name: center.name } }
+        await recordChange(tx, actor, { what: 'traffic_center.made_default', ...centerSubject(center), ...names })
+        return center
+      })
+      return presentCenter(moved as TrafficCenter)
+    },
+  )
+}
 
 /** Tells the center of a message. It stores nothing and sends no callback. */
-const trialRoutes =
-  ({ sql, stopWords }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.get(
-      '/inbound/trial',
-      { config: seen, schema: { querystring: Trial } },
-      async ({ viewer, query }): Promise<TrialAnswer> => {
-        const company = await companyOf(sql, viewer, query)
-        const { companyId } = company
-        const written = { channelType: query.channel as ChannelType, senderName: query.name, text: query.text }
-        const { place, rules: verdicts, ...trial } = await tryInbound(sql, company, written, stopWords)
-        const { rules, centers } = await settingsOf(sql, companyId)
-        const ruleOf = new Map(rules.map(rule => [rule.ruleId, rule]))
-        const number = normaliseNumber(query.from)
-        return {
-          ...trial,
-          isBlacklisted: number === undefined ? null : (await blacklistedAmong(sql, companyId, [number])).size > 0,
-          center: centers.find(({ centerId }) => centerId === place?.centerId) ?? null,
-          rule: ruleOf.get(place?.ruleId ?? 0) ?? null,
-          others: verdicts.flatMap(({ ruleId, verdict }) => {
-            const rule = ruleOf.get(ruleId)
-            return rule && verdict !== 'taken' ? [{ rule, verdict }] : []
-          }),
-        }
-      },
-    )
-  }
+function trialRoutes(api: CabinetApi, { sql, stopWords }: CabinetContext) {
+  api.get(
+    '/inbound/trial',
+    { config: seen, schema: { querystring: Trial } },
+    async ({ viewer, query }): Promise<TrialAnswer> => {
+      const company = await companyOf(sql, viewer, query)
+      const { companyId } = company
+      const written = { channelType: query.channel as ChannelType, senderName: query.name, text: query.text }
+      const { place, rules: verdicts, ...trial } = await tryInbound(sql, company, written, stopWords)
+      const { rules, centers } = await settingsOf(sql, companyId)
+      const ruleOf = new Map(rules.map(rule => [rule.ruleId, rule]))
+      const number = normaliseNumber(query.from)
+      return {
+        ...trial,
+        isBlacklisted: number === undefined ? null : (await blacklistedAmong(sql, companyId, [number])).size > 0,
+        center: centers.find(({ centerId }) => centerId === place?.centerId) ?? null,
+        rule: ruleOf.get(place?.ruleId ?? 0) ?? null,
+        others: verdicts.flatMap(({ ruleId, verdict }) => {
+          const rule = ruleOf.get(ruleId)
+          return rule && verdict !== 'taken' ? [{ rule, verdict }] : []
+        }),
+      }
+    },
+  )
+}
 
 const searchOf = ({ q, center, ...period }: Type.Static<typeof Filter>) => ({
   typed: q,

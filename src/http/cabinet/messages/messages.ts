@@ -22,7 +22,7 @@ import { brandIds, brandOf, brands, OTHER_BRAND_ID } from '../../../domain/numbe
 import type { Viewer } from '../../../domain/people/person.ts'
 import { maySeePrices } from '../../../domain/people/rights.ts'
 import { DateTime, Defaulted, Id, SomeOf } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { OfCompany } from '../company-scope.ts'
 import { FileSender } from '../reports/file-sender.ts'
 import { ofReader, refuseUnknownZone } from '../reports/report-words.ts'
@@ -75,101 +75,95 @@ type Plain<T> = T extends Money ? number : T extends Date ? T : T extends object
 export const messageRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(messageSearchRoutes(context))
-    await api.register(messageReportRoutes(context))
-    await api.register(messageHistoryRoutes(context))
+    messageSearchRoutes(api, context)
+    messageReportRoutes(api, context)
+    messageHistoryRoutes(api, context)
   }
 
 /** Searches messages, and counts them. */
-const messageSearchRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.get(
-      '/messages',
-      { config: { needs: 'traffic.see' }, schema: { querystring: Search } },
-      async ({ viewer, query }): Promise<MessagesAnswer> => {
-        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
-        const page = { before: query.before?.toLowerCase(), limit: query.perPage }
-        const { items, ...answer } = await searchBox(sql, companyIds, { ...searchOf(query), ...page }, clock())
-        return { ...answer, items: items.map(present) }
-      },
-    )
+function messageSearchRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
+  api.get(
+    '/messages',
+    { config: { needs: 'traffic.see' }, schema: { querystring: Search } },
+    async ({ viewer, query }): Promise<MessagesAnswer> => {
+      const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+      const page = { before: query.before?.toLowerCase(), limit: query.perPage }
+      const { items, ...answer } = await searchBox(sql, companyIds, { ...searchOf(query), ...page }, clock())
+      return { ...answer, items: items.map(present) }
+    },
+  )
 
-    /** Counts of the searches that the page shows as tabs. A count is null if counting took too long. */
-    api.get(
-      '/messages/counts',
-      { config: { needs: 'traffic.see' }, schema: { querystring: OfCompany } },
-      async ({ viewer, query }): Promise<{ counts: RecentCounts | null }> => {
-        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
-        return { counts: (await countRecent(sql, companyIds, clock())) ?? null }
-      },
-    )
+  /** Counts of the searches that the page shows as tabs. A count is null if counting took too long. */
+  api.get(
+    '/messages/counts',
+    { config: { needs: 'traffic.see' }, schema: { querystring: OfCompany } },
+    async ({ viewer, query }): Promise<{ counts: RecentCounts | null }> => {
+      const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+      return { counts: (await countRecent(sql, companyIds, clock())) ?? null }
+    },
+  )
 
-    /** The number of inbound messages that the same search finds. Null if counting took too long. */
-    api.get(
-      '/messages/incoming',
-      { config: { needs: 'traffic.see' }, schema: { querystring: Written } },
-      async ({ viewer, query }): Promise<IncomingAnswer> => {
-        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
-        const { typed, from, to } = searchOf(query)
-        return { companies: (await countIncoming(sql, companyIds, { typed, from, to }, clock())) ?? null }
-      },
-    )
-  }
+  /** The number of inbound messages that the same search finds. Null if counting took too long. */
+  api.get(
+    '/messages/incoming',
+    { config: { needs: 'traffic.see' }, schema: { querystring: Written } },
+    async ({ viewer, query }): Promise<IncomingAnswer> => {
+      const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+      const { typed, from, to } = searchOf(query)
+      return { companies: (await countIncoming(sql, companyIds, { typed, from, to }, clock())) ?? null }
+    },
+  )
+}
 
 /** All messages that the search finds, as a file. */
-const messageReportRoutes =
-  (context: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const { sql, clock, billingZone } = context
-    const files = new FileSender(context, REPORTS_OF_PERSON)
+function messageReportRoutes(api: CabinetApi, context: CabinetContext) {
+  const { sql, clock, billingZone } = context
+  const files = new FileSender(context, REPORTS_OF_PERSON)
 
-    api.get(
-      '/messages/report',
-      { config: { needs: 'traffic.see' }, schema: { querystring: Report } },
-      async (request, reply) => {
-        const { viewer, query } = request
-        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
-        const { language, zone = billingZone } = query
-        refuseUnknownZone(zone)
-        const isOfMany = viewer.kind !== 'COMPANY' && query.companyId === undefined
-        const pages = everyShownMessage(sql, companyIds, searchOf(query), clock())
-        const pieces = messageReport(pages, { language, zone, hasPrices: maySeePrices(viewer), hasCompanies: isOfMany })
-        return files.send(request, reply, { name: 'messages', format: 'csv', pieces })
-      },
-    )
-  }
+  api.get(
+    '/messages/report',
+    { config: { needs: 'traffic.see' }, schema: { querystring: Report } },
+    async (request, reply) => {
+      const { viewer, query } = request
+      const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+      const { language, zone = billingZone } = query
+      refuseUnknownZone(zone)
+      const isOfMany = viewer.kind !== 'COMPANY' && query.companyId === undefined
+      const pages = everyShownMessage(sql, companyIds, searchOf(query), clock())
+      const pieces = messageReport(pages, { language, zone, hasPrices: maySeePrices(viewer), hasCompanies: isOfMany })
+      return files.send(request, reply, { name: 'messages', format: 'csv', pieces })
+    },
+  )
+}
 
 /** The history of one message, and its callbacks. */
-const messageHistoryRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.get(
-      '/messages/:uuid',
-      { config: { needs: 'traffic.see' }, schema: { querystring: OfCompany, params: ByUuid } },
-      async ({ viewer, query, params }): Promise<MessageAnswer> => {
-        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
-        return presentLife(await lifeOfMessage(sql, companyIds, params.uuid.toLowerCase(), clock()), viewer)
-      },
-    )
+function messageHistoryRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
+  api.get(
+    '/messages/:uuid',
+    { config: { needs: 'traffic.see' }, schema: { querystring: OfCompany, params: ByUuid } },
+    async ({ viewer, query, params }): Promise<MessageAnswer> => {
+      const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+      return presentLife(await lifeOfMessage(sql, companyIds, params.uuid.toLowerCase(), clock()), viewer)
+    },
+  )
 
-    /** Sends the whole batch again. The receiver recognizes callbacks that it has seen by their ids. */
-    api.post(
-      '/messages/:uuid/callbacks/:callbackId/replay',
-      { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, params: ByCallback } },
-      async ({ viewer, actor, query, params }, reply) => {
-        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
-        const { companyId } = await requireShownMessage(sql, companyIds, params.uuid.toLowerCase())
-        const { callbackId } = params
-        await sql.begin(async tx => {
-          await replayCallback(tx, companyId, callbackId, clock())
-          const subject = { kind: 'callback', id: callbackId }
-          await recordChange(tx, actor, { what: 'callback.replayed', companyId, subject })
-        })
-        return reply.code(204).send()
-      },
-    )
-  }
+  /** Sends the whole batch again. The receiver recognizes callbacks that it has seen by their ids. */
+  api.post(
+    '/messages/:uuid/callbacks/:callbackId/replay',
+    { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, params: ByCallback } },
+    async ({ viewer, actor, query, params }, reply) => {
+      const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+      const { companyId } = await requireShownMessage(sql, companyIds, params.uuid.toLowerCase())
+      const { callbackId } = params
+      await sql.begin(async tx => {
+        await replayCallback(tx, companyId, callbackId, clock())
+        const subject = { kind: 'callback', id: callbackId }
+        await recordChange(tx, actor, { what: 'callback.replayed', companyId, subject })
+      })
+      return reply.code(204).send()
+    },
+  )
+}
 
 function searchOf(query: Type.Static<typeof Filters>) {
   const { q, status, channel, operator, error, dispatch } = query

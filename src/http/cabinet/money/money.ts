@@ -22,7 +22,7 @@ import {
 } from '../../../domain/ledger/statements.ts'
 import { languages, type Viewer } from '../../../domain/people/person.ts'
 import { Defaulted, Id, OneOf, Page } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { companyOf, companySubject, OfCompany } from '../company-scope.ts'
 import { KeyHeader, onceOf } from '../idempotency-key.ts'
 import { asFile, FileSender } from '../reports/file-sender.ts'
@@ -97,171 +97,163 @@ const seen = { needs: 'money.see' } as const
 export const moneyRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(accountRoutes(context))
-    await api.register(ledgerRoutes(context))
-    await api.register(statementRoutes(context))
-    await api.register(paymentRoutes(context))
-    await api.register(termsRoutes(context))
+    accountRoutes(api, context)
+    ledgerRoutes(api, context)
+    statementRoutes(api, context)
+    paymentRoutes(api, context)
+    termsRoutes(api, context)
   }
 
 /** The budget of a company, and the balances of all companies. */
-const accountRoutes =
-  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const billing = () => ({ billingZone, now: clock() })
-    const thisMonth = () => monthOf(clock(), billingZone)
+function accountRoutes(api: CabinetApi, { sql, clock, billingZone }: CabinetContext) {
+  const billing = () => ({ billingZone, now: clock() })
+  const thisMonth = () => monthOf(clock(), billingZone)
 
-    api.get(
-      '/money',
-      { config: seen, schema: { querystring: OfCompany } },
-      async ({ viewer, query }): Promise<MoneyAnswer> => {
-        const company = await companyOf(sql, viewer, query)
-        return presentSpending(company, await spendingOf(sql, company.companyId, billing()))
-      },
-    )
+  api.get(
+    '/money',
+    { config: seen, schema: { querystring: OfCompany } },
+    async ({ viewer, query }): Promise<MoneyAnswer> => {
+      const company = await companyOf(sql, viewer, query)
+      return presentSpending(company, await spendingOf(sql, company.companyId, billing()))
+    },
+  )
 
-    /** The balances of all companies that the viewer may see. */
-    api.get(
-      '/money/accounts',
-      { config: seen, schema: { querystring: Accounts } },
-      async ({ viewer, query: { search, page } }): Promise<AccountsAnswer> => {
-        const asked = { search: search.trim(), month: thisMonth(), page, perPage: ACCOUNTS_OF_PAGE }
-        const { total, items } = await pageOfAccounts(sql, viewer, asked)
-        const listed = items.map(({ companyId, name, ...account }) => ({ companyId, name, ...presentAccount(account) }))
-        return { page, perPage: ACCOUNTS_OF_PAGE, total, items: listed }
-      },
-    )
-  }
+  /** The balances of all companies that the viewer may see. */
+  api.get(
+    '/money/accounts',
+    { config: seen, schema: { querystring: Accounts } },
+    async ({ viewer, query: { search, page } }): Promise<AccountsAnswer> => {
+      const asked = { search: search.trim(), month: thisMonth(), page, perPage: ACCOUNTS_OF_PAGE }
+      const { total, items } = await pageOfAccounts(sql, viewer, asked)
+      const listed = items.map(({ companyId, name, ...account }) => ({ companyId, name, ...presentAccount(account) }))
+      return { page, perPage: ACCOUNTS_OF_PAGE, total, items: listed }
+    },
+  )
+}
 
 /** The ledger by day, and as a file. */
-const ledgerRoutes =
-  (context: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const { sql, billingZone } = context
-    const files = new FileSender(context, FILES_OF_PERSON)
+function ledgerRoutes(api: CabinetApi, context: CabinetContext) {
+  const { sql, billingZone } = context
+  const files = new FileSender(context, FILES_OF_PERSON)
 
-    api.get(
-      '/money/ledger',
-      { config: seen, schema: { querystring: LedgerQuery } },
-      async ({ viewer, query }): Promise<LedgerAnswer> => {
-        const { companyId, currency } = await companyOf(sql, viewer, query)
-        const after = query.after === undefined ? undefined : placeIn(query.after)
-        const { lines, dayEnds, next } = await pageOfLines(sql, companyId, filterIn(query), after, LINES_OF_PAGE)
-        return {
-          currency,
-          zone: billingZone,
-          lines: lines.map(presentLine),
-          dayEnds: dayEnds.map(({ day, balance }) => ({ day, balance: moneyToNumber(balance) })),
-          next: next && placeText(next),
-        }
-      },
-    )
+  api.get(
+    '/money/ledger',
+    { config: seen, schema: { querystring: LedgerQuery } },
+    async ({ viewer, query }): Promise<LedgerAnswer> => {
+      const { companyId, currency } = await companyOf(sql, viewer, query)
+      const after = query.after === undefined ? undefined : placeIn(query.after)
+      const { lines, dayEnds, next } = await pageOfLines(sql, companyId, filterIn(query), after, LINES_OF_PAGE)
+      return {
+        currency,
+        zone: billingZone,
+        lines: lines.map(presentLine),
+        dayEnds: dayEnds.map(({ day, balance }) => ({ day, balance: moneyToNumber(balance) })),
+        next: next && placeText(next),
+      }
+    },
+  )
 
-    api.get(
-      '/money/ledger/:day/:lineId',
-      { config: seen, schema: { params: ByLine, querystring: Entries } },
-      async ({ viewer, params, query }): Promise<EntriesAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const place = { ...params, day: dayIn(params.day) }
-        const { entries, next } = await entriesOfLine(sql, companyId, place, query.before, LINES_OF_PAGE)
-        return { entries: entries.map(entry => ({ ...entry, amount: moneyToNumber(entry.amount) })), next }
-      },
-    )
+  api.get(
+    '/money/ledger/:day/:lineId',
+    { config: seen, schema: { params: ByLine, querystring: Entries } },
+    async ({ viewer, params, query }): Promise<EntriesAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const place = { ...params, day: dayIn(params.day) }
+      const { entries, next } = await entriesOfLine(sql, companyId, place, query.before, LINES_OF_PAGE)
+      return { entries: entries.map(entry => ({ ...entry, amount: moneyToNumber(entry.amount) })), next }
+    },
+  )
 
-    api.get('/money/ledger/file', { config: seen, schema: { querystring: LedgerFile } }, async (request, reply) => {
-      const { viewer, query } = request
-      const company = await companyOf(sql, viewer, query)
-      const pieces = ledgerCsv(sql, company, filterIn(query), query.language)
-      return files.send(request, reply, { name: `ledger-${company.companyId}`, format: 'csv', pieces })
-    })
-  }
+  api.get('/money/ledger/file', { config: seen, schema: { querystring: LedgerFile } }, async (request, reply) => {
+    const { viewer, query } = request
+    const company = await companyOf(sql, viewer, query)
+    const pieces = ledgerCsv(sql, company, filterIn(query), query.language)
+    return files.send(request, reply, { name: `ledger-${company.companyId}`, format: 'csv', pieces })
+  })
+}
 
 /** The statements of months, and their files. */
-const statementRoutes =
-  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const thisMonth = () => monthOf(clock(), billingZone)
-    const statementFor = (companyId: number, month: string) => {
-      if (`${month}-01` > thisMonth()) throw notFound('Statement')
-      return statementOf(sql, companyId, `${month}-01`)
-    }
-
-    api.get(
-      '/money/statements',
-      { config: seen, schema: { querystring: OfCompany } },
-      async ({ viewer, query }): Promise<StatementsAnswer> => {
-        const { companyId, currency } = await companyOf(sql, viewer, query)
-        return { currency, months: (await listStatements(sql, companyId, thisMonth())).map(presentMonth) }
-      },
-    )
-
-    api.get(
-      '/money/statements/:month',
-      { config: seen, schema: { params: ByMonth, querystring: OfCompany } },
-      async ({ viewer, params, query }): Promise<StatementAnswer> => {
-        const company = await companyOf(sql, viewer, query)
-        const statement = await statementFor(company.companyId, params.month)
-        return { ...presentStatement(company, statement), isOver: statement.month < thisMonth() }
-      },
-    )
-
-    api.get(
-      '/money/statements/:month/file',
-      { config: seen, schema: { params: ByMonth, querystring: StatementFile } },
-      async ({ viewer, params, query: { format, language, ...query } }, reply) => {
-        const company = await companyOf(sql, viewer, query)
-        const statement = await statementFor(company.companyId, params.month)
-        const made = { company, statement, language, at: clock(), zone: billingZone }
-        const file = asFile(reply, `statement-${company.companyId}-${params.month}`, format)
-        if (format === 'csv') return file.send(statementCsv(made))
-        // Loads the library and its fonts with the first request for a PDF.
-        const { statementPdf } = await import('./statements/statement-pdf.ts')
-        return file.send(await statementPdf(made))
-      },
-    )
+function statementRoutes(api: CabinetApi, { sql, clock, billingZone }: CabinetContext) {
+  const thisMonth = () => monthOf(clock(), billingZone)
+  const statementFor = (companyId: number, month: string) => {
+    if (`${month}-01` > thisMonth()) throw notFound('Statement')
+    return statementOf(sql, companyId, `${month}-01`)
   }
+
+  api.get(
+    '/money/statements',
+    { config: seen, schema: { querystring: OfCompany } },
+    async ({ viewer, query }): Promise<StatementsAnswer> => {
+      const { companyId, currency } = await companyOf(sql, viewer, query)
+      return { currency, months: (await listStatements(sql, companyId, thisMonth())).map(presentMonth) }
+    },
+  )
+
+  api.get(
+    '/money/statements/:month',
+    { config: seen, schema: { params: ByMonth, querystring: OfCompany } },
+    async ({ viewer, params, query }): Promise<StatementAnswer> => {
+      const company = await companyOf(sql, viewer, query)
+      const statement = await statementFor(company.companyId, params.month)
+      return { ...presentStatement(company, statement), isOver: statement.month < thisMonth() }
+    },
+  )
+
+  api.get(
+    '/money/statements/:month/file',
+    { config: seen, schema: { params: ByMonth, querystring: StatementFile } },
+    async ({ viewer, params, query: { format, language, ...query } }, reply) => {
+      const company = await companyOf(sql, viewer, query)
+      const statement = await statementFor(company.companyId, params.month)
+      const made = { company, statement, language, at: clock(), zone: billingZone }
+      const file = asFile(reply, `statement-${company.companyId}-${params.month}`, format)
+      if (format === 'csv') return file.send(statementCsv(made))
+      // Loads the library and its fonts with the first request for a PDF.
+      const { statementPdf } = await import('./statements/statement-pdf.ts')
+      return file.send(await statementPdf(made))
+    },
+  )
+}
 
 /** Top-ups and corrections. */
-const paymentRoutes =
-  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const billing = () => ({ billingZone, now: clock() })
+function paymentRoutes(api: CabinetApi, { sql, clock, billingZone }: CabinetContext) {
+  const billing = () => ({ billingZone, now: clock() })
 
-    api.post(
-      '/money/top-ups',
-      { config: { needs: 'money.change' }, schema: { querystring: OfCompany, headers: KeyHeader, body: TopUp } },
-      async (request): Promise<TopUpAnswer> => {
-        const { viewer, actor, query, body } = request
-        requireStaff(viewer, 'Only staff record a top-up')
-        const company = await companyOf(sql, viewer, query)
-        const [amount, note] = [money(body.amount), body.note.trim()]
-        const noted = note === '' ? {} : { note }
-        const refusal = refusalOfTopUp(amount)
-        if (refusal) throw invalid(`amount: ${refusal}`)
-        return once(sql, onceOf(request, company.companyId), async tx => {
-          const after = await topUpWithin(tx, company.companyId, { amount, ...noted }, billing())
-          await recordBalance(tx, actor, 'company.topped_up', company, { after, amount, ...noted })
-          return { balance: moneyToNumber(after) }
-        })
-      },
-    )
+  api.post(
+    '/money/top-ups',
+    { config: { needs: 'money.change' }, schema: { querystring: OfCompany, headers: KeyHeader, body: TopUp } },
+    async (request): Promise<TopUpAnswer> => {
+      const { viewer, actor, query, body } = request
+      requireStaff(viewer, 'Only staff record a top-up')
+      const company = await companyOf(sql, viewer, query)
+      const [amount, note] = [money(body.amount), body.note.trim()]
+      const noted = note === '' ? {} : { note }
+      const refusal = refusalOfTopUp(amount)
+      if (refusal) throw invalid(`amount: ${refusal}`)
+      return once(sql, onceOf(request, company.companyId), async tx => {
+        const after = await topUpWithin(tx, company.companyId, { amount, ...noted }, billing())
+        await recordBalance(tx, actor, 'company.topped_up', company, { after, amount, ...noted })
+        return { balance: moneyToNumber(after) }
+      })
+    },
+  )
 
-    api.post(
-      '/money/corrections',
-      { config: { needs: 'money.change' }, schema: { querystring: OfCompany, headers: KeyHeader, body: Correction } },
-      async (request): Promise<TopUpAnswer> => {
-        const { viewer, actor, query, body } = request
-        requireStaff(viewer, 'Only staff correct a balance')
-        const company = await companyOf(sql, viewer, query)
-        const [amount, reason] = [money(body.amount), body.reason.trim()]
-        return once(sql, onceOf(request, company.companyId), async tx => {
-          const after = await correctBalance(tx, company.companyId, { amount, reason }, billing())
-          await recordBalance(tx, actor, 'company.balance_corrected', company, { after, amount, note: reason })
-          return { balance: moneyToNumber(after) }
-        })
-      },
-    )
-  }
+  api.post(
+    '/money/corrections',
+    { config: { needs: 'money.change' }, schema: { querystring: OfCompany, headers: KeyHeader, body: Correction } },
+    async (request): Promise<TopUpAnswer> => {
+      const { viewer, actor, query, body } = request
+      requireStaff(viewer, 'Only staff correct a balance')
+      const company = await companyOf(sql, viewer, query)
+      const [amount, reason] = [money(body.amount), body.reason.trim()]
+      return once(sql, onceOf(request, company.companyId), async tx => {
+        const after = await correctBalance(tx, company.companyId, { amount, reason }, billing())
+        await recordBalance(tx, actor, 'company.balance_corrected', company, { after, amount, note: reason })
+        return { balance: moneyToNumber(after) }
+      })
+    },
+  )
+}
 
 type BalanceChange = { after: Money; amount: Money; note?: string }
 
@@ -276,26 +268,24 @@ function recordBalance(tx: Transaction, actor: Actor, what: AuditAction, company
 }
 
 /** Payment terms. */
-const termsRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.put(
-      '/money/terms',
-      { config: { needs: 'money.change' }, schema: { querystring: OfCompany, body: TermsChange } },
-      async ({ viewer, actor, query, body }, reply) => {
-        const [before, after] = [termsIn(body.before), termsIn(body.after)]
-        if (before.billing !== after.billing) requireStaff(viewer, 'Only staff change how a company pays')
-        const company = await companyOf(sql, viewer, query)
-        await sql.begin(async tx => {
-          await changeTerms(tx, company.companyId, before, after)
-          const changed = { ...companySubject(company), before: recordedTerms(before), after: recordedTerms(after) }
-          const what = before.billing === after.billing ? 'budget.changed' : 'company.changed'
-          await recordChange(tx, actor, { what, ...changed })
-        })
-        return reply.code(204).send()
-      },
-    )
-  }
+function termsRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  api.put(
+    '/money/terms',
+    { config: { needs: 'money.change' }, schema: { querystring: OfCompany, body: TermsChange } },
+    async ({ viewer, actor, query, body }, reply) => {
+      const [before, after] = [termsIn(body.before), termsIn(body.after)]
+      if (before.billing !== after.billing) requireStaff(viewer, 'Only staff change how a company pays')
+      const company = await companyOf(sql, viewer, query)
+      await sql.begin(async tx => {
+        await changeTerms(tx, company.companyId, before, after)
+        const changed = { ...companySubject(company), before: recordedTerms(before), after: recordedTerms(after) }
+        const what = before.billing === after.billing ? 'budget.changed' : 'company.changed'
+        await recordChange(tx, actor, { what, ...changed })
+      })
+      return reply.code(204).send()
+    },
+  )
+}
 
 function requireStaff({ kind }: Viewer, message: string) {
   if (kind !== 'STAFF') throw new AppError('access_denied', message)

@@ -33,7 +33,7 @@ import {
   waitingTemplates,
 } from '../../../domain/templates/templates.ts'
 import { Id, OneOf } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { historyOf } from './review-history.ts'
 import { attachedTo, feesByBrand, subjectOf } from './senders.ts'
 import { templateSubjectOf } from './templates.ts'
@@ -75,100 +75,94 @@ export type DecidedAnswer = { status: ReviewStatus }
 export const reviewRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(reviewListRoutes(context))
-    await api.register(reviewRequestRoutes(context))
-    await api.register(decisionRoutes(context))
+    reviewListRoutes(api, context)
+    reviewRequestRoutes(api, context)
+    decisionRoutes(api, context)
   }
 
 const config = { needs: 'review' } as const
 
 /** Lists and counts the requests. */
-const reviewListRoutes =
-  ({ sql, moderation }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.get('/review', { config }, async (): Promise<QueueAnswer> => {
-      const [senders, templates] = await Promise.all([
-        waitingSenders(sql, MOST_LISTED),
-        waitingTemplates(sql, MOST_LISTED),
-      ])
-      const items: QueueItem[] = [
-        ...senders.map(one => ({ ...one, kind: 'sender' as const, id: one.senderId, title: one.senderName })),
-        ...templates.map(one => ({
-          ...one,
-          kind: 'template' as const,
-          id: one.templateId,
-          title: one.pattern,
-          brand: null,
-        })),
-      ]
-      return {
-        items: items.sort(byWaiting).slice(0, MOST_LISTED).map(presentItem),
-        waiting: await countWaiting(sql),
-        isAutomatic: moderation === 'auto',
-      }
-    })
+function reviewListRoutes(api: CabinetApi, { sql, moderation }: CabinetContext) {
+  api.get('/review', { config }, async (): Promise<QueueAnswer> => {
+    const [senders, templates] = await Promise.all([
+      waitingSenders(sql, MOST_LISTED),
+      waitingTemplates(sql, MOST_LISTED),
+    ])
+    const items: QueueItem[] = [
+      ...senders.map(one => ({ ...one, kind: 'sender' as const, id: one.senderId, title: one.senderName })),
+      ...templates.map(one => ({
+        ...one,
+        kind: 'template' as const,
+        id: one.templateId,
+        title: one.pattern,
+        brand: null,
+      })),
+    ]
+    return {
+      items: items.sort(byWaiting).slice(0, MOST_LISTED).map(presentItem),
+      waiting: await countWaiting(sql),
+      isAutomatic: moderation === 'auto',
+    }
+  })
 
-    /** The navigation asks for it once a minute. */
-    api.get('/review/count', { config }, async (): Promise<CountAnswer> => ({ waiting: await countWaiting(sql) }))
-  }
+  /** The navigation asks for it once a minute. */
+  api.get('/review/count', { config }, async (): Promise<CountAnswer> => ({ waiting: await countWaiting(sql) }))
+}
 
 /** Reads one request. */
-const reviewRequestRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.get(
-      '/review/senders/:senderId',
-      { config, schema: { params: BySender } },
-      async ({ viewer, params }): Promise<SenderReview> => {
-        const company = await requireCompanyWithin(sql, viewer, await companyOfSender(sql, params.senderId))
-        return presentSender(sql, company, params.senderId)
-      },
-    )
+function reviewRequestRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  api.get(
+    '/review/senders/:senderId',
+    { config, schema: { params: BySender } },
+    async ({ viewer, params }): Promise<SenderReview> => {
+      const company = await requireCompanyWithin(sql, viewer, await companyOfSender(sql, params.senderId))
+      return presentSender(sql, company, params.senderId)
+    },
+  )
 
-    api.get(
-      '/review/templates/:templateId',
-      { config, schema: { params: ByTemplate } },
-      async ({ viewer, params }): Promise<TemplateReview> => {
-        const company = await requireCompanyWithin(sql, viewer, await companyOfTemplate(sql, params.templateId))
-        return presentTemplate(sql, company, params.templateId)
-      },
-    )
-  }
+  api.get(
+    '/review/templates/:templateId',
+    { config, schema: { params: ByTemplate } },
+    async ({ viewer, params }): Promise<TemplateReview> => {
+      const company = await requireCompanyWithin(sql, viewer, await companyOfTemplate(sql, params.templateId))
+      return presentTemplate(sql, company, params.templateId)
+    },
+  )
+}
 
 /** Decides on a request. */
-const decisionRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.post(
-      '/review/senders/:senderId/decision',
-      { config, schema: { params: BySender, body: Decision } },
-      async ({ actor, params, body }): Promise<DecidedAnswer> => {
-        const companyId = await companyOfSender(sql, params.senderId)
-        return changeTogether(sql, async (tx, within) => {
-          const before = await requireSenderUnchanged(tx, companyId, params.senderId, body.version)
-          refuseDecided(before.status)
-          const decided = await decideSender(within, params.senderId, body, clock())
-          await record(tx, actor, { kind: 'sender', before, decided, ...subjectOf(decided) }, body.decision)
-          return { status: decided.status }
-        })
-      },
-    )
+function decisionRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
+  api.post(
+    '/review/senders/:senderId/decision',
+    { config, schema: { params: BySender, body: Decision } },
+    async ({ actor, params, body }): Promise<DecidedAnswer> => {
+      const companyId = await companyOfSender(sql, params.senderId)
+      return changeTogether(sql, async (tx, within) => {
+        const before = await requireSenderUnchanged(tx, companyId, params.senderId, body.version)
+        refuseDecided(before.status)
+        const decided = await decideSender(within, params.senderId, body, clock())
+        await record(tx, actor, { kind: 'sender', before, decided, ...subjectOf(decided) }, body.decision)
+        return { status: decided.status }
+      })
+    },
+  )
 
-    api.post(
-      '/review/templates/:templateId/decision',
-      { config, schema: { params: ByTemplate, body: Decision } },
-      async ({ actor, params, body }): Promise<DecidedAnswer> => {
-        const companyId = await companyOfTemplate(sql, params.templateId)
-        return changeTogether(sql, async (tx, within) => {
-          const before = await requireTemplateUnchanged(tx, companyId, params.templateId, body.version)
-          refuseDecided(before.status)
-          const decided = await decideTemplate(within, params.templateId, body, clock())
-          await record(tx, actor, { kind: 'template', before, decided, ...templateSubjectOf(decided) }, body.decision)
-          return { status: decided.status }
-        })
-      },
-    )
-  }
+  api.post(
+    '/review/templates/:templateId/decision',
+    { config, schema: { params: ByTemplate, body: Decision } },
+    async ({ actor, params, body }): Promise<DecidedAnswer> => {
+      const companyId = await companyOfTemplate(sql, params.templateId)
+      return changeTogether(sql, async (tx, within) => {
+        const before = await requireTemplateUnchanged(tx, companyId, params.templateId, body.version)
+        refuseDecided(before.status)
+        const decided = await decideTemplate(within, params.templateId, body, clock())
+        await record(tx, actor, { kind: 'template', before, decided, ...templateSubjectOf(decided) }, body.decision)
+        return { status: decided.status }
+      })
+    },
+  )
+}
 
 const byWaiting = (a: { waitingSince: Date }, b: { waitingSince: Date }) =>
   a.waitingSince.getTime() - b.waitingSince.getTime()

@@ -36,7 +36,7 @@ import {
 import { versionOf } from '../../../domain/senders/version.ts'
 import { DateTime, Id, OneOf } from '../../schemas.ts'
 import { wireNameOf } from '../../wire-names.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { historyOf, reviewActorOf } from './review-history.ts'
 import { listQuery, type ReviewFilter, statusesOf } from './review-list.ts'
@@ -88,125 +88,121 @@ const change = { needs: 'settings.change' } as const
 export const senderRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(senderListRoutes(context))
-    await api.register(senderChangeRoutes(context))
+    senderListRoutes(api, context)
+    senderChangeRoutes(api, context)
   }
 
 /** Lists, reads and requests names. */
-const senderListRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const see = { needs: 'settings.see' } as const
+function senderListRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
+  const see = { needs: 'settings.see' } as const
 
-    api.get(
-      '/senders',
-      { config: see, schema: { querystring: ListQuery } },
-      async ({ viewer, query }): Promise<NamesAnswer> => {
-        const { companyId, currency } = await companyOf(sql, viewer, query)
-        const place = { page: query.page, perPage: PER_PAGE }
-        const { total, names } = await pageOfNames(sql, companyId, filterIn(query), place)
-        const present = (sender: Sender) => presentRegistration(viewer, sender)
-        return {
-          ...place,
-          total,
-          currency,
-          names: names.map(name => ({ ...name, registrations: name.registrations.map(present) })),
+  api.get(
+    '/senders',
+    { config: see, schema: { querystring: ListQuery } },
+    async ({ viewer, query }): Promise<NamesAnswer> => {
+      const { companyId, currency } = await companyOf(sql, viewer, query)
+      const place = { page: query.page, perPage: PER_PAGE }
+      const { total, names } = await pageOfNames(sql, companyId, filterIn(query), place)
+      const present = (sender: Sender) => presentRegistration(viewer, sender)
+      return {
+        ...place,
+        total,
+        currency,
+        names: names.map(name => ({ ...name, registrations: name.registrations.map(present) })),
+      }
+    },
+  )
+
+  api.get(
+    '/senders/fees',
+    { config: see, schema: { querystring: OfCompany } },
+    async ({ viewer, query }): Promise<FeesAnswer> => {
+      const { currency } = await companyOf(sql, viewer, query)
+      return { currency, fees: maySeeFees(viewer) ? await feesByBrand(sql) : {} }
+    },
+  )
+
+  api.post(
+    '/senders',
+    { config: change, schema: { querystring: OfCompany, body: NewName } },
+    async ({ viewer, actor, query, body }, reply): Promise<MadeAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const wanted = readNewName(body, clock())
+      const made = await sql.begin(async tx => {
+        const senders = await createSenders(tx, companyId, wanted, brandsOf(body))
+        for (const sender of senders) {
+          const { channelType, commonType, brand, documentIds } = { ...sender, ...wanted }
+          const after = { channel: channelType, type: commonType, brand, documents: documentIds.length }
+          await recordChange(tx, actor, { what: 'sender.created', ...subjectOf(sender), after })
         }
-      },
-    )
+        return senders
+      })
+      reply.code(201)
+      return { senderIds: made.map(({ senderId }) => senderId) }
+    },
+  )
 
-    api.get(
-      '/senders/fees',
-      { config: see, schema: { querystring: OfCompany } },
-      async ({ viewer, query }): Promise<FeesAnswer> => {
-        const { currency } = await companyOf(sql, viewer, query)
-        return { currency, fees: maySeeFees(viewer) ? await feesByBrand(sql) : {} }
-      },
-    )
-
-    api.post(
-      '/senders',
-      { config: change, schema: { querystring: OfCompany, body: NewName } },
-      async ({ viewer, actor, query, body }, reply): Promise<MadeAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const wanted = readNewName(body, clock())
-        const made = await sql.begin(async tx => {
-          const senders = await createSenders(tx, companyId, wanted, brandsOf(body))
-          for (const sender of senders) {
-            const { channelType, commonType, brand, documentIds } = { ...sender, ...wanted }
-            const after = { channel: channelType, type: commonType, brand, documents: documentIds.length }
-            await recordChange(tx, actor, { what: 'sender.created', ...subjectOf(sender), after })
-          }
-          return senders
-        })
-        reply.code(201)
-        return { senderIds: made.map(({ senderId }) => senderId) }
-      },
-    )
-
-    api.get(
-      '/senders/:senderId',
-      { config: see, schema: { querystring: OfCompany, params: BySender } },
-      async ({ viewer, query, params }): Promise<SenderPageAnswer> => {
-        const { companyId, currency } = await companyOf(sql, viewer, query)
-        const sender = await requireSenderRequest(sql, companyId, params.senderId)
-        return presentPage(sql, viewer, sender, currency)
-      },
-    )
-  }
+  api.get(
+    '/senders/:senderId',
+    { config: see, schema: { querystring: OfCompany, params: BySender } },
+    async ({ viewer, query, params }): Promise<SenderPageAnswer> => {
+      const { companyId, currency } = await companyOf(sql, viewer, query)
+      const sender = await requireSenderRequest(sql, companyId, params.senderId)
+      return presentPage(sql, viewer, sender, currency)
+    },
+  )
+}
 
 /** Changes and suspends names. */
-const senderChangeRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    /** A name that was rejected goes back into review. */
-    api.patch(
-      '/senders/:senderId',
-      { config: change, schema: { querystring: OfCompany, params: BySender, body: Change } },
-      async ({ viewer, actor, query, params, body }, reply) => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        await changeTogether(sql, async (tx, within) => {
-          const before = await requireUnchanged(tx, companyId, params.senderId, body.version)
-          const wanted = readChange(before, body)
-          await updateSender(within, before, wanted, clock(), reviewActorOf[viewer.kind])
-          const after = await requireSenderRequest(tx, companyId, params.senderId)
-          const values = { before: valuesOf(before), after: valuesOf(after) }
-          await recordChange(tx, actor, { what: 'sender.changed', ...subjectOf(after), ...values })
-        })
-        return reply.code(204).send()
-      },
-    )
+function senderChangeRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
+  /** A name that was rejected goes back into review. */
+  api.patch(
+    '/senders/:senderId',
+    { config: change, schema: { querystring: OfCompany, params: BySender, body: Change } },
+    async ({ viewer, actor, query, params, body }, reply) => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      await changeTogether(sql, async (tx, within) => {
+        const before = await requireUnchanged(tx, companyId, params.senderId, body.version)
+        const wanted = readChange(before, body)
+        await updateSender(within, before, wanted, clock(), reviewActorOf[viewer.kind])
+        const after = await requireSenderRequest(tx, companyId, params.senderId)
+        const values = { before: valuesOf(before), after: valuesOf(after) }
+        await recordChange(tx, actor, { what: 'sender.changed', ...subjectOf(after), ...values })
+      })
+      return reply.code(204).send()
+    },
+  )
 
-    api.post(
-      '/senders/:senderId/suspend',
-      { config: change, schema: { querystring: OfCompany, params: BySender, body: Suspension } },
-      async ({ viewer, actor, query, params, body }, reply) => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        await sql.begin(async tx => {
-          const before = await requireSender(tx, companyId, params.senderId)
-          const after = await suspendSender(tx, before, body.reason?.trim() || undefined)
-          const values = { before: suspensionOf(before), after: suspensionOf(after) }
-          await recordChange(tx, actor, { what: 'sender.suspended', ...subjectOf(after), ...values })
-        })
-        return reply.code(204).send()
-      },
-    )
+  api.post(
+    '/senders/:senderId/suspend',
+    { config: change, schema: { querystring: OfCompany, params: BySender, body: Suspension } },
+    async ({ viewer, actor, query, params, body }, reply) => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      await sql.begin(async tx => {
+        const before = await requireSender(tx, companyId, params.senderId)
+        const after = await suspendSender(tx, before, body.reason?.trim() || undefined)
+        const values = { before: suspensionOf(before), after: suspensionOf(after) }
+        await recordChange(tx, actor, { what: 'sender.suspended', ...subjectOf(after), ...values })
+      })
+      return reply.code(204).send()
+    },
+  )
 
-    api.post(
-      '/senders/:senderId/unsuspend',
-      { config: change, schema: { querystring: OfCompany, params: BySender } },
-      async ({ viewer, actor, query, params }, reply) => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        await sql.begin(async tx => {
-          const before = await requireSender(tx, companyId, params.senderId)
-          const after = await unsuspendSender(tx, before)
-          const values = { before: suspensionOf(before), after: suspensionOf(after) }
-          await recordChange(tx, actor, { what: 'sender.unsuspended', ...subjectOf(after), ...values })
-        })
-        return reply.code(204).send()
-      },
-    )
-  }
+  api.post(
+    '/senders/:senderId/unsuspend',
+    { config: change, schema: { querystring: OfCompany, params: BySender } },
+    async ({ viewer, actor, query, params }, reply) => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      await sql.begin(async tx => {
+        const before = await requireSender(tx, companyId, params.senderId)
+        const after = await unsuspendSender(tx, before)
+        const values = { before: suspensionOf(before), after: suspensionOf(after) }
+        await recordChange(tx, actor, { what: 'sender.unsuspended', ...subjectOf(after), ...values })
+      })
+      return reply.code(204).send()
+    },
+  )
+}
 
 const filterIn = ({ state, search }: Type.Static<typeof ListQuery>) => ({
   statuses: state && state !== 'suspended' ? statusesOf[state] : undefined,

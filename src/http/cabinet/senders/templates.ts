@@ -19,7 +19,7 @@ import {
 } from '../../../domain/templates/templates.ts'
 import { DateTime, Id, Nullable, OneOf } from '../../schemas.ts'
 import { templateFieldOf, withTemplateFields } from '../../wire-names.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { historyOf, reviewActorOf } from './review-history.ts'
 import { listQuery, type ReviewFilter, statusesOf } from './review-list.ts'
@@ -71,103 +71,99 @@ export type TemplateNamesAnswer = { names: { senderId: number; senderName: strin
 export const templateRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(templateReadRoutes(context))
-    await api.register(templateChangeRoutes(context))
+    templateReadRoutes(api, context)
+    templateChangeRoutes(api, context)
   }
 
 /** Lists templates and the names for them, and reads one template. */
-const templateReadRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const config = { needs: 'settings.see' } as const
+function templateReadRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  const config = { needs: 'settings.see' } as const
 
-    api.get(
-      '/templates',
-      { config, schema: { querystring: ListQuery } },
-      async ({ viewer, query }): Promise<TemplatesAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const place = { page: query.page, perPage: PER_PAGE }
-        const { total, items } = await listTemplates(sql, companyId, filterIn(query), { ...place, newestFirst: true })
-        return { ...place, total, templates: items.map(present) }
-      },
-    )
+  api.get(
+    '/templates',
+    { config, schema: { querystring: ListQuery } },
+    async ({ viewer, query }): Promise<TemplatesAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const place = { page: query.page, perPage: PER_PAGE }
+      const { total, items } = await listTemplates(sql, companyId, filterIn(query), { ...place, newestFirst: true })
+      return { ...place, total, templates: items.map(present) }
+    },
+  )
 
-    api.get(
-      '/templates/names',
-      { config, schema: { querystring: OfCompany } },
-      async ({ viewer, query }): Promise<TemplateNamesAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const statuses = [...openStatuses, 'REJECTED', 'APPROVED'] as const
-        const { names } = await pageOfNames(sql, companyId, { statuses }, { page: 1, perPage: MOST_NAMES })
-        const isOpen = ({ status }: { status: ReviewStatus }) => (statuses as readonly ReviewStatus[]).includes(status)
-        return {
-          names: names.map(({ senderName, channelType, registrations }) => ({
-            senderName,
-            channelType,
-            senderId: registrations.find(isOpen)!.senderId,
-          })),
-        }
-      },
-    )
+  api.get(
+    '/templates/names',
+    { config, schema: { querystring: OfCompany } },
+    async ({ viewer, query }): Promise<TemplateNamesAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const statuses = [...openStatuses, 'REJECTED', 'APPROVED'] as const
+      const { names } = await pageOfNames(sql, companyId, { statuses }, { page: 1, perPage: MOST_NAMES })
+      const isOpen = ({ status }: { status: ReviewStatus }) => (statuses as readonly ReviewStatus[]).includes(status)
+      return {
+        names: names.map(({ senderName, channelType, registrations }) => ({
+          senderName,
+          channelType,
+          senderId: registrations.find(isOpen)!.senderId,
+        })),
+      }
+    },
+  )
 
-    api.get(
-      '/templates/:templateId',
-      { config, schema: { querystring: OfCompany, params: ByTemplate } },
-      async ({ viewer, query, params }): Promise<TemplatePageAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const template = await requireTemplate(sql, companyId, params.templateId)
-        const moves = await reviewChangesOfTemplate(sql, companyId, params.templateId)
-        return {
-          ...present(template),
-          version: versionOf(template),
-          changeable: changeableFields.in(template.status).map(templateFieldOf),
-          history: historyOf(template.createdAt, moves),
-        }
-      },
-    )
-  }
+  api.get(
+    '/templates/:templateId',
+    { config, schema: { querystring: OfCompany, params: ByTemplate } },
+    async ({ viewer, query, params }): Promise<TemplatePageAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const template = await requireTemplate(sql, companyId, params.templateId)
+      const moves = await reviewChangesOfTemplate(sql, companyId, params.templateId)
+      return {
+        ...present(template),
+        version: versionOf(template),
+        changeable: changeableFields.in(template.status).map(templateFieldOf),
+        history: historyOf(template.createdAt, moves),
+      }
+    },
+  )
+}
 
 /** Requests and changes templates. */
-const templateChangeRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const config = { needs: 'settings.change' } as const
+function templateChangeRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
+  const config = { needs: 'settings.change' } as const
 
-    api.post(
-      '/templates',
-      { config, schema: { querystring: OfCompany, body: NewTemplate } },
-      async ({ viewer, actor, query, body }, reply): Promise<MadeTemplate> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const now = clock()
-        const { templateId } = await sql.begin(async tx => {
-          const made = await createTemplate(tx, companyId, readNew(body, now), now)
-          const after = { channel: made.channelType, ...valuesOf(made) }
-          await recordChange(tx, actor, { what: 'template.created', ...templateSubjectOf(made), after })
-          return made
-        })
-        reply.code(201)
-        return { templateId }
-      },
-    )
+  api.post(
+    '/templates',
+    { config, schema: { querystring: OfCompany, body: NewTemplate } },
+    async ({ viewer, actor, query, body }, reply): Promise<MadeTemplate> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const now = clock()
+      const { templateId } = await sql.begin(async tx => {
+        const made = await createTemplate(tx, companyId, readNew(body, now), now)
+        const after = { channel: made.channelType, ...valuesOf(made) }
+        await recordChange(tx, actor, { what: 'template.created', ...templateSubjectOf(made), after })
+        return made
+      })
+      reply.code(201)
+      return { templateId }
+    },
+  )
 
-    /** A template that was rejected goes back into review. */
-    api.patch(
-      '/templates/:templateId',
-      { config, schema: { querystring: OfCompany, params: ByTemplate, body: Change } },
-      async ({ viewer, actor, query, params, body }, reply) => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        await changeTogether(sql, async (tx, within) => {
-          const before = await requireUnchanged(tx, companyId, params.templateId, body.version)
-          const after = await withTemplateFields(() =>
-            changeTemplate(within, before, readChange(body), clock(), reviewActorOf[viewer.kind]),
-          )
-          const values = { before: valuesOf(before), after: valuesOf(after) }
-          await recordChange(tx, actor, { what: 'template.changed', ...templateSubjectOf(after), ...values })
-        })
-        return reply.code(204).send()
-      },
-    )
-  }
+  /** A template that was rejected goes back into review. */
+  api.patch(
+    '/templates/:templateId',
+    { config, schema: { querystring: OfCompany, params: ByTemplate, body: Change } },
+    async ({ viewer, actor, query, params, body }, reply) => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      await changeTogether(sql, async (tx, within) => {
+        const before = await requireUnchanged(tx, companyId, params.templateId, body.version)
+        const after = await withTemplateFields(() =>
+          changeTemplate(within, before, readChange(body), clock(), reviewActorOf[viewer.kind]),
+        )
+        const values = { before: valuesOf(before), after: valuesOf(after) }
+        await recordChange(tx, actor, { what: 'template.changed', ...templateSubjectOf(after), ...values })
+      })
+      return reply.code(204).send()
+    },
+  )
+}
 
 const filterIn = ({ state, search }: Type.Static<typeof ListQuery>): TemplateFilter => ({
   ...(state ? { status: [...statusesOf[state]] } : {}),

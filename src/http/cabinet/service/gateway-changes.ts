@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { allChannelTypes } from '../../../base/channel-types.ts'
 import { invalid } from '../../../base/errors.ts'
@@ -19,7 +18,7 @@ import { addGateway, changeGatewayIn, findGateway, removeDrained } from '../../.
 import { waitForEngines } from '../../../domain/gateways/monitoring/states.ts'
 import { brandIds, brands, OTHER_BRAND_ID } from '../../../domain/numbering/brand.ts'
 import { Defaulted, Id, Nullable, OneOf } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { ByGateway, gatewayNotFound, requireConnectors } from './gateway-requests.ts'
 
 const brandNames = [...brands, OTHER_BRANDS] as const
@@ -63,47 +62,45 @@ export type GatewayChanged = { gatewayId: number; enginesBehind: number }
 const ENGINES_MS = 5000
 
 /** Adds, changes, pauses, drains and removes gateways. Calls `onChange` after each of these. */
-export const gatewayChangeRoutes =
-  (context: CabinetContext, onChange: () => void): FastifyPluginAsyncTypebox =>
-  async api => {
-    const { clock } = context
-    const changes = new GatewayChanges(context, onChange)
-    const config = { needs: 'gateways.change' } as const
-    const ofGateway = { config, schema: { params: ByGateway } }
+export function gatewayChangeRoutes(api: CabinetApi, context: CabinetContext, onChange: () => void) {
+  const { clock } = context
+  const changes = new GatewayChanges(context, onChange)
+  const config = { needs: 'gateways.change' } as const
+  const ofGateway = { config, schema: { params: ByGateway } }
 
-    api.post('/gateways', { config, schema: { body: NewGateway } }, async ({ actor, body }, reply) => {
-      const added = await changes.add(actor, body)
-      reply.code(201)
-      return added
-    })
+  api.post('/gateways', { config, schema: { body: NewGateway } }, async ({ actor, body }, reply) => {
+    const added = await changes.add(actor, body)
+    reply.code(201)
+    return added
+  })
 
-    api.patch(
-      '/gateways/:gatewayId',
-      { config, schema: { params: ByGateway, body: Change } },
-      ({ actor, params, body: { version, ...wanted } }) =>
-        changes.change(actor, 'gateway.changed', params.gatewayId, changeOf(wanted), version),
-    )
+  api.patch(
+    '/gateways/:gatewayId',
+    { config, schema: { params: ByGateway, body: Change } },
+    ({ actor, params, body: { version, ...wanted } }) =>
+      changes.change(actor, 'gateway.changed', params.gatewayId, changeOf(wanted), version),
+  )
 
-    api.post('/gateways/:gatewayId/pause', ofGateway, ({ actor, params }) =>
-      changes.change(actor, 'gateway.paused', params.gatewayId, { paused: true }),
-    )
+  api.post('/gateways/:gatewayId/pause', ofGateway, ({ actor, params }) =>
+    changes.change(actor, 'gateway.paused', params.gatewayId, { paused: true }),
+  )
 
-    api.post('/gateways/:gatewayId/resume', ofGateway, ({ actor, params }) =>
-      changes.change(actor, 'gateway.resumed', params.gatewayId, { paused: false }),
-    )
+  api.post('/gateways/:gatewayId/resume', ofGateway, ({ actor, params }) =>
+    changes.change(actor, 'gateway.resumed', params.gatewayId, { paused: false }),
+  )
 
-    api.post(
-      '/gateways/:gatewayId/drain',
-      { config, schema: { params: ByGateway, body: Drain } },
-      ({ actor, params, body }) =>
-        changes.change(actor, 'gateway.drain_started', params.gatewayId, drain(body.hours, clock())),
-    )
+  api.post(
+    '/gateways/:gatewayId/drain',
+    { config, schema: { params: ByGateway, body: Drain } },
+    ({ actor, params, body }) =>
+      changes.change(actor, 'gateway.drain_started', params.gatewayId, drain(body.hours, clock())),
+  )
 
-    api.delete('/gateways/:gatewayId', ofGateway, async ({ actor, params }, reply) => {
-      await changes.remove(actor, params.gatewayId, clock())
-      return reply.code(204).send()
-    })
-  }
+  api.delete('/gateways/:gatewayId', ofGateway, async ({ actor, params }, reply) => {
+    await changes.remove(actor, params.gatewayId, clock())
+    return reply.code(204).send()
+  })
+}
 
 class GatewayChanges {
   readonly #sql: Pool

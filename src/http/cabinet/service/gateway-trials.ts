@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { AppError, invalid, UsageError } from '../../../base/errors.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
@@ -7,7 +6,7 @@ import { gatewaySubject } from '../../../domain/gateways/audit-fields.ts'
 import type { Connectors, TrialReport } from '../../../domain/gateways/connectors.ts'
 import type { Gateway } from '../../../domain/gateways/gateway.ts'
 import { findGateway } from '../../../domain/gateways/gateways.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { ByGateway, gatewayNotFound, requireConnectors } from './gateway-requests.ts'
 
 const TrialMessage = Type.Object({
@@ -26,31 +25,29 @@ const TRIAL_MS = 25_000
 const MOST_TRIALS = 3
 
 /** Sends one message, which is neither stored nor billed. */
-export const gatewayTrialRoutes =
-  ({ sql, connectors }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    let trials = 0
+export function gatewayTrialRoutes(api: CabinetApi, { sql, connectors }: CabinetContext) {
+  let trials = 0
 
-    api.post(
-      '/gateways/:gatewayId/trials',
-      { config: { needs: 'gateways.change' }, schema: { params: ByGateway, body: TrialMessage } },
-      async ({ actor, params, body }): Promise<TrialReport> => {
-        const gateway = await findGateway(sql, params.gatewayId)
-        if (!gateway) throw gatewayNotFound()
-        if (trials >= MOST_TRIALS) throw tooManyTrials()
-        trials += 1
-        try {
-          const after = { to: body.to, sender: body.sender }
-          await sql.begin(tx =>
-            recordChange(tx, actor, { what: 'gateway.tested', subject: gatewaySubject(gateway), after }),
-          )
-          return await tryOut(requireConnectors(connectors), gateway, body)
-        } finally {
-          trials -= 1
-        }
-      },
-    )
-  }
+  api.post(
+    '/gateways/:gatewayId/trials',
+    { config: { needs: 'gateways.change' }, schema: { params: ByGateway, body: TrialMessage } },
+    async ({ actor, params, body }): Promise<TrialReport> => {
+      const gateway = await findGateway(sql, params.gatewayId)
+      if (!gateway) throw gatewayNotFound()
+      if (trials >= MOST_TRIALS) throw tooManyTrials()
+      trials += 1
+      try {
+        const after = { to: body.to, sender: body.sender }
+        await sql.begin(tx =>
+          recordChange(tx, actor, { what: 'gateway.tested', subject: gatewaySubject(gateway), after }),
+        )
+        return await tryOut(requireConnectors(connectors), gateway, body)
+      } finally {
+        trials -= 1
+      }
+    },
+  )
+}
 
 async function tryOut(connectors: Connectors, gateway: Gateway, message: TrialBody): Promise<TrialReport> {
   const end = new AbortController()

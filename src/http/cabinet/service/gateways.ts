@@ -9,7 +9,7 @@ import { openSettings } from '../../../domain/gateways/secrets.ts'
 import { type GatewayView, gatewayViews } from '../../../domain/health/gateway-views.ts'
 import { may } from '../../../domain/people/rights.ts'
 import { lateReceiptsOfGateway } from '../../../domain/receipts/late-receipts.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { gatewayChangeRoutes } from './gateway-changes.ts'
 import { ByGateway, gatewayNotFound, requireConnectors } from './gateway-requests.ts'
 import { gatewayTrialRoutes } from './gateway-trials.ts'
@@ -29,41 +29,40 @@ export const gatewayRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     const views = new SharedAnswer(EVERY_MS, () => gatewayViews(context.sql, context.clock()))
-    await api.register(gatewayReadRoutes(context, views))
-    await api.register(gatewayChangeRoutes(context, () => views.forget()))
-    await api.register(gatewayTrialRoutes(context))
+    gatewayReadRoutes(api, context, views)
+    gatewayChangeRoutes(api, context, () => views.forget())
+    gatewayTrialRoutes(api, context)
   }
 
 /** Lists gateways and connectors, and reads one gateway with its settings. */
-const gatewayReadRoutes =
-  (
-    { sql, clock, publicUrl, connectors }: CabinetContext,
-    views: SharedAnswer<GatewayView[]>,
-  ): FastifyPluginAsyncTypebox =>
-  async api => {
-    const webhooks = webhooksOf(connectors, publicUrl)
+function gatewayReadRoutes(
+  api: CabinetApi,
+  { sql, clock, publicUrl, connectors }: CabinetContext,
+  views: SharedAnswer<GatewayView[]>,
+) {
+  const webhooks = webhooksOf(connectors, publicUrl)
 
-    api.get('/gateways', { config: { needs: 'gateways.see' } }, async (): Promise<GatewaysAnswer> => {
-      const all = await views.get()
-      return { at: clock(), gateways: all.map(presentListed) }
-    })
+  api.get('/gateways', { config: { needs: 'gateways.see' } }, async (): Promise<GatewaysAnswer> => {
+    const all = await views.get()
+    return { at: clock(), gateways: all.map(presentListed) }
+  })
 
-    api.get('/connectors', { config: { needs: 'gateways.change' } }, async (): Promise<ConnectorsAnswer> => {
-      return { connectors: requireConnectors(connectors).descriptions }
-    })
+  api.get('/connectors', { config: { needs: 'gateways.change' } }, async (): Promise<ConnectorsAnswer> => {
+    return { connectors: requireConnectors(connectors).descriptions }
+  })
 
-    api.get(
-      '/gateways/:gatewayId',
-      { config: { needs: 'gateways.see' }, schema: { params: ByGateway } },
-      async ({ viewer, params }): Promise<GatewayAnswer> => {
-        const view = (await views.get()).find(({ gateway }) => gateway.gatewayId === params.gatewayId)
-        if (!view) throw gatewayNotFound()
-        const rules = may(viewer, 'gateways.change') ? connectors?.settingRulesOf(view.gateway.connector) : undefined
-        const details = await detailsOf(sql, view, { webhooks, rules })
-        return { at: clock(), ...presentListed(view), ...details }
-      },
-    )
-  }
+  api.get(
+    '/gateways/:gatewayId',
+    { config: { needs: 'gateways.see' }, schema: { params: ByGateway } },
+    async ({ viewer, params }): Promise<GatewayAnswer> => {
+      const view = (await views.get()).find(({ gateway }) => gateway.gatewayId === params.gatewayId)
+      if (!view) throw gatewayNotFound()
+      const rules = may(viewer, 'gateways.change') ? connectors?.settingRulesOf(view.gateway.connector) : undefined
+      const details = await detailsOf(sql, view, { webhooks, rules })
+      return { at: clock(), ...presentListed(view), ...details }
+    },
+  )
+}
 
 /** Leaves out the settings, because an address in them may contain a secret. */
 const presentListed = ({ gateway, standing, throttledAt, state, day, waiting, stuck }: GatewayView) => ({

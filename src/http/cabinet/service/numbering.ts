@@ -20,7 +20,7 @@ import {
 } from '../../../domain/numbering/uploads.ts'
 import { may } from '../../../domain/people/rights.ts'
 import { Id, OneOf } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { FileSender } from '../reports/file-sender.ts'
 
 const ByUpload = Type.Object({ uploadId: Id })
@@ -68,48 +68,46 @@ const EXPORTS_OF_PERSON = 2
 export const numberingRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(planRoutes(context))
+    planRoutes(api, context)
     await api.register(uploadRoutes(context))
-    await api.register(importRoutes(context))
+    importRoutes(api, context)
   }
 
 /** Reads the numbering plan in use. */
-const planRoutes =
-  (context: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const { sql, clock } = context
-    const files = new FileSender(context, EXPORTS_OF_PERSON)
+function planRoutes(api: CabinetApi, context: CabinetContext) {
+  const { sql, clock } = context
+  const files = new FileSender(context, EXPORTS_OF_PERSON)
 
-    api.get('/numbering', { config: { needs: 'numbering.see' } }, async ({ viewer }): Promise<NumberingAnswer> => {
-      const state = await describeNumbering(sql)
-      const operators = state.operators.slice(0, OPERATORS_SHOWN)
-      const uploads = may(viewer, 'numbering.change') ? await waitingUploads(sql, clock()) : []
-      return { ...state, operators, uploads, pieceBytes: PIECE_BYTES, largestBytes: LARGEST_BYTES }
-    })
+  api.get('/numbering', { config: { needs: 'numbering.see' } }, async ({ viewer }): Promise<NumberingAnswer> => {
+    const state = await describeNumbering(sql)
+    const operators = state.operators.slice(0, OPERATORS_SHOWN)
+    const uploads = may(viewer, 'numbering.change') ? await waitingUploads(sql, clock()) : []
+    return { ...state, operators, uploads, pieceBytes: PIECE_BYTES, largestBytes: LARGEST_BYTES }
+  })
 
-    api.get(
-      '/numbering/lookup',
-      {
-        config: { needs: 'numbering.see' },
-        schema: { querystring: Type.Object({ number: Type.String({ minLength: 1, maxLength: 40 }) }) },
-      },
-      ({ query }): Promise<LookupAnswer> => lookUpNumber(sql, query.number),
-    )
+  api.get(
+    '/numbering/lookup',
+    {
+      config: { needs: 'numbering.see' },
+      schema: { querystring: Type.Object({ number: Type.String({ minLength: 1, maxLength: 40 }) }) },
+    },
+    ({ query }): Promise<LookupAnswer> => lookUpNumber(sql, query.number),
+  )
 
-    /** The numbering in use, as a file that can be imported again. */
-    api.get(
-      '/numbering/export',
-      { config: { needs: 'numbering.see' }, schema: { querystring: Type.Object({ kind: Kind }) } },
-      async (request, reply) => {
-        const { kind } = request.query
-        const { version, pieces } = await exportNumbering(sql, kind)
-        const name = `${kind === 'register' ? 'numbering' : 'ported'}-v${version}`
-        return files.send(request, reply, { name, format: 'csv', pieces })
-      },
-    )
-  }
+  /** The numbering in use, as a file that can be imported again. */
+  api.get(
+    '/numbering/export',
+    { config: { needs: 'numbering.see' }, schema: { querystring: Type.Object({ kind: Kind }) } },
+    async (request, reply) => {
+      const { kind } = request.query
+      const { version, pieces } = await exportNumbering(sql, kind)
+      const name = `${kind === 'register' ? 'numbering' : 'ported'}-v${version}`
+      return files.send(request, reply, { name, format: 'csv', pieces })
+    },
+  )
+}
 
-/** Uploads a file in pieces. */
+/** Uploads a file in pieces. A plugin, so that other routes do not accept its type of body. */
 const uploadRoutes =
   ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -147,62 +145,60 @@ const uploadRoutes =
   }
 
 /** Compares and applies an uploaded file, and sets virtual operators. */
-const importRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    /** Reads the file and returns the changes that an import would make. */
-    api.post(
-      '/numbering/uploads/:uploadId/compare',
-      { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
-      ({ params }): Promise<UploadAnswer> => readable(() => compareUpload(sql, params.uploadId, clock())),
-    )
+function importRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
+  /** Reads the file and returns the changes that an import would make. */
+  api.post(
+    '/numbering/uploads/:uploadId/compare',
+    { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
+    ({ params }): Promise<UploadAnswer> => readable(() => compareUpload(sql, params.uploadId, clock())),
+  )
 
-    api.post(
-      '/numbering/uploads/:uploadId/apply',
-      { config: { needs: 'numbering.change' }, schema: { params: ByUpload, body: Seen } },
-      async ({ actor, params, body }, reply) => {
-        await readable(() =>
-          sql.begin(async tx => {
-            const { kind, name, replaces, result } = await applyUpload(sql, tx, params.uploadId, body.version, clock())
-            await recordChange(tx, actor, {
-              what: kind === 'register' ? 'numbering.imported' : 'ported_numbers.imported',
-              subject: { kind: 'numbering', id: kind, name },
-              after: { ...result, replace: replaces },
-            })
-          }),
-        )
-        return reply.code(204).send()
-      },
-    )
-
-    api.delete(
-      '/numbering/uploads/:uploadId',
-      { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
-      async ({ params }, reply) => {
-        await removeUpload(sql, params.uploadId, clock())
-        return reply.code(204).send()
-      },
-    )
-
-    /** Sets the network of a virtual operator. Brand 0 is none of the four networks. */
-    api.put(
-      '/numbering/virtual-operators',
-      { config: { needs: 'numbering.change' }, schema: { body: VirtualOperator } },
-      async ({ actor, body }, reply) => {
-        const { inn, name, brandId } = body
-        await sql.begin(async tx => {
-          await putVirtualOperator(tx, { inn, name, brandId }, body.before)
+  api.post(
+    '/numbering/uploads/:uploadId/apply',
+    { config: { needs: 'numbering.change' }, schema: { params: ByUpload, body: Seen } },
+    async ({ actor, params, body }, reply) => {
+      await readable(() =>
+        sql.begin(async tx => {
+          const { kind, name, replaces, result } = await applyUpload(sql, tx, params.uploadId, body.version, clock())
           await recordChange(tx, actor, {
-            what: 'numbering.virtual_operator_saved',
-            subject: { kind: 'operator', id: inn, name },
-            ...(body.before === null ? {} : { before: { brands: brandName(body.before) } }),
-            after: { brands: brandName(brandId) },
+            what: kind === 'register' ? 'numbering.imported' : 'ported_numbers.imported',
+            subject: { kind: 'numbering', id: kind, name },
+            after: { ...result, replace: replaces },
           })
+        }),
+      )
+      return reply.code(204).send()
+    },
+  )
+
+  api.delete(
+    '/numbering/uploads/:uploadId',
+    { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
+    async ({ params }, reply) => {
+      await removeUpload(sql, params.uploadId, clock())
+      return reply.code(204).send()
+    },
+  )
+
+  /** Sets the network of a virtual operator. Brand 0 is none of the four networks. */
+  api.put(
+    '/numbering/virtual-operators',
+    { config: { needs: 'numbering.change' }, schema: { body: VirtualOperator } },
+    async ({ actor, body }, reply) => {
+      const { inn, name, brandId } = body
+      await sql.begin(async tx => {
+        await putVirtualOperator(tx, { inn, name, brandId }, body.before)
+        await recordChange(tx, actor, {
+          what: 'numbering.virtual_operator_saved',
+          subject: { kind: 'operator', id: inn, name },
+          ...(body.before === null ? {} : { before: { brands: brandName(body.before) } }),
+          after: { brands: brandName(brandId) },
         })
-        return reply.code(204).send()
-      },
-    )
-  }
+      })
+      return reply.code(204).send()
+    },
+  )
+}
 
 const brandName = (brandId: number) => brandOf(brandId) ?? 'none'
 

@@ -9,7 +9,7 @@ import { rightsOf } from '../../../domain/people/rights.ts'
 import { endSession } from '../../../domain/people/sessions.ts'
 import { signIn } from '../../../domain/people/sign-in.ts'
 import { KIB } from '../../bodies/body.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { subjectOf } from './account.ts'
 import { actorOf } from './actor.ts'
 
@@ -37,84 +37,80 @@ export type AcceptanceAnswer = { login: string }
 export const sessionRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(signInRoutes(context))
-    await api.register(invitationRoutes(context))
+    signInRoutes(api, context)
+    invitationRoutes(api, context)
   }
 
 const anyone = { needs: 'no session' } as const
 
 /** Signs in and out. */
-const signInRoutes =
-  ({ sql, clock, cookie, secondFactors, demo = false }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const agentOf = ({ headers }: FastifyRequest) => headers['user-agent'] ?? ''
+function signInRoutes(api: CabinetApi, { sql, clock, cookie, secondFactors, demo = false }: CabinetContext) {
+  const agentOf = ({ headers }: FastifyRequest) => headers['user-agent'] ?? ''
 
-    /** The settings that the page needs before signing in. */
-    api.get('/service', { config: anyone }, async (): Promise<ServiceAnswer> => ({ isDemo: demo }))
+  /** The settings that the page needs before signing in. */
+  api.get('/service', { config: anyone }, async (): Promise<ServiceAnswer> => ({ isDemo: demo }))
 
-    api.get('/session', { config: { needs: 'signed in' } }, async ({ viewer }): Promise<SessionAnswer> => {
-      return { person: presentPerson(viewer) }
+  api.get('/session', { config: { needs: 'signed in' } }, async ({ viewer }): Promise<SessionAnswer> => {
+    return { person: presentPerson(viewer) }
+  })
+
+  api.post(
+    '/session',
+    { config: anyone, bodyLimit: BODY_LIMIT, schema: { body: Credentials } },
+    async (request, reply): Promise<SignInAnswer> => {
+      const attempt = { ...request.body, address: request.ip, agent: agentOf(request) }
+      const { session, needsSecondFactor } = await signIn(sql, attempt, clock())
+      cookie.write(reply, session)
+      return { needsSecondFactor }
+    },
+  )
+
+  api.post(
+    '/session/second-factor',
+    { config: { needs: 'half' }, bodyLimit: BODY_LIMIT, schema: { body: Code } },
+    async (request, reply): Promise<SignInAnswer> => {
+      const given = { ...request.body, address: request.ip }
+      const { session } = await secondFactors.complete(request.viewer, given, clock())
+      cookie.write(reply, session)
+      return { needsSecondFactor: false }
+    },
+  )
+
+  api.delete('/session', { config: { needs: 'half' } }, async ({ viewer, actor }, reply) => {
+    await sql.begin(async tx => {
+      await endSession(tx, viewer.personId, viewer.sessionHash)
+      await recordChange(tx, actor, { what: 'session.ended', ...subjectOf(viewer) })
     })
-
-    api.post(
-      '/session',
-      { config: anyone, bodyLimit: BODY_LIMIT, schema: { body: Credentials } },
-      async (request, reply): Promise<SignInAnswer> => {
-        const attempt = { ...request.body, address: request.ip, agent: agentOf(request) }
-        const { session, needsSecondFactor } = await signIn(sql, attempt, clock())
-        cookie.write(reply, session)
-        return { needsSecondFactor }
-      },
-    )
-
-    api.post(
-      '/session/second-factor',
-      { config: { needs: 'half' }, bodyLimit: BODY_LIMIT, schema: { body: Code } },
-      async (request, reply): Promise<SignInAnswer> => {
-        const given = { ...request.body, address: request.ip }
-        const { session } = await secondFactors.complete(request.viewer, given, clock())
-        cookie.write(reply, session)
-        return { needsSecondFactor: false }
-      },
-    )
-
-    api.delete('/session', { config: { needs: 'half' } }, async ({ viewer, actor }, reply) => {
-      await sql.begin(async tx => {
-        await endSession(tx, viewer.personId, viewer.sessionHash)
-        await recordChange(tx, actor, { what: 'session.ended', ...subjectOf(viewer) })
-      })
-      cookie.clear(reply)
-      return reply.code(204).send()
-    })
-  }
+    cookie.clear(reply)
+    return reply.code(204).send()
+  })
+}
 
 /** Reads and accepts invitations. */
-const invitationRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    // POST, because logs keep addresses, and the token must not be in them.
-    api.post(
-      '/invitation',
-      { config: anyone, bodyLimit: BODY_LIMIT, schema: { body: Type.Object({ token: Token }) } },
-      async ({ body }): Promise<InvitationAnswer> => {
-        const person = await invitedPerson(sql, body.token, clock())
-        if (!person) throw notFound('Invitation')
-        return { login: person.login, name: person.name }
-      },
-    )
+function invitationRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
+  // POST, because logs keep addresses, and the token must not be in them.
+  api.post(
+    '/invitation',
+    { config: anyone, bodyLimit: BODY_LIMIT, schema: { body: Type.Object({ token: Token }) } },
+    async ({ body }): Promise<InvitationAnswer> => {
+      const person = await invitedPerson(sql, body.token, clock())
+      if (!person) throw notFound('Invitation')
+      return { login: person.login, name: person.name }
+    },
+  )
 
-    api.post(
-      '/invitation/accept',
-      { config: anyone, bodyLimit: BODY_LIMIT, schema: { body: Acceptance } },
-      async (request): Promise<AcceptanceAnswer> => {
-        const { token, password } = request.body
-        const { login } = await acceptInvitation(sql, token, password, clock(), (tx, person) =>
-          recordChange(tx, actorOf(request, person), { what: 'person.joined', ...subjectOf(person) }),
-        )
-        return { login }
-      },
-    )
-  }
+  api.post(
+    '/invitation/accept',
+    { config: anyone, bodyLimit: BODY_LIMIT, schema: { body: Acceptance } },
+    async (request): Promise<AcceptanceAnswer> => {
+      const { token, password } = request.body
+      const { login } = await acceptInvitation(sql, token, password, clock(), (tx, person) =>
+        recordChange(tx, actorOf(request, person), { what: 'person.joined', ...subjectOf(person) }),
+      )
+      return { login }
+    },
+  )
+}
 
 /**
  * The person's data for the page, which chooses its navigation by them. The server checks the rights of every request

@@ -46,7 +46,7 @@ import {
 } from '../../../domain/pricing/tariff.ts'
 import { senderTypes } from '../../../domain/senders/sender.ts'
 import { Id, Nullable, OneOf } from '../../schemas.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { OfCompany } from '../company-scope.ts'
 import { asFile } from '../reports/file-sender.ts'
 import { otherPrices, type PriceImport, presentPriceDifference, pricedCountries } from './other-prices.ts'
@@ -138,156 +138,146 @@ type TariffImport = {
 export const tariffRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(tariffReadRoutes(context))
-    await api.register(tariffChangeRoutes(context))
-    await api.register(tariffFileRoutes(context))
-    await api.register(feeRoutes(context))
+    tariffReadRoutes(api, context)
+    tariffChangeRoutes(api, context)
+    tariffFileRoutes(api, context)
+    feeRoutes(api, context)
   }
 
 /** Lists tariffs, and reads one with its volumes. */
-const tariffReadRoutes =
-  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const volumeIn = async (
-      { companyId, name }: { companyId: number; name: string },
-      tariff: Tariff,
-      month: string,
-    ) => ({
-      companyId,
-      name,
-      count: await volumeOf(sql, companyId, tariff, month),
-    })
+function tariffReadRoutes(api: CabinetApi, { sql, clock, billingZone }: CabinetContext) {
+  const volumeIn = async ({ companyId, name }: { companyId: number; name: string }, tariff: Tariff, month: string) => ({
+    companyId,
+    name,
+    count: await volumeOf(sql, companyId, tariff, month),
+  })
 
-    api.get(
-      '/tariffs',
-      { config: { needs: 'tariffs.see' }, schema: { querystring: OfBook } },
-      async ({ query }): Promise<TariffsAnswer> => {
-        const owner = await ownerOf(sql, query)
-        const tariffs = await openBook(sql, owner.partnerId)
-        return {
-          books: await listBooks(sql),
-          partner: partnerOf(owner),
-          tariffs: tariffs.map(present),
-          zone: billingZone,
-          pricedCountries,
-          ...(await otherPrices(sql)),
-        }
-      },
-    )
+  api.get(
+    '/tariffs',
+    { config: { needs: 'tariffs.see' }, schema: { querystring: OfBook } },
+    async ({ query }): Promise<TariffsAnswer> => {
+      const owner = await ownerOf(sql, query)
+      const tariffs = await openBook(sql, owner.partnerId)
+      return {
+        books: await listBooks(sql),
+        partner: partnerOf(owner),
+        tariffs: tariffs.map(present),
+        zone: billingZone,
+        pricedCountries,
+        ...(await otherPrices(sql)),
+      }
+    },
+  )
 
-    api.get(
-      '/tariffs/:tariffId',
-      { config: { needs: 'tariffs.see' }, schema: { params: ByTariff, querystring: OfCompany } },
-      async ({ viewer, params, query }): Promise<TariffAnswer> => {
-        const tariff = await requireTariff(sql, params.tariffId)
-        const owner = await ownerOf(sql, tariff)
-        const periods = await periodsOf(sql, owner.partnerId, tariff)
-        const month = monthOf(clock(), billingZone)
-        return {
-          tariff: present(tariff),
-          partner: partnerOf(owner),
-          periods: periods.map(present),
-          earlier: (await earlierTariffs(sql, tariff)).map(present),
-          version: versionOf(periods),
-          zone: billingZone,
-          volumes: query.companyId
-            ? [await volumeIn(await requireCompanyWithin(sql, viewer, query.companyId), tariff, month)]
-            : await greatestVolumes(sql, tariff, month),
-        }
-      },
-    )
-  }
+  api.get(
+    '/tariffs/:tariffId',
+    { config: { needs: 'tariffs.see' }, schema: { params: ByTariff, querystring: OfCompany } },
+    async ({ viewer, params, query }): Promise<TariffAnswer> => {
+      const tariff = await requireTariff(sql, params.tariffId)
+      const owner = await ownerOf(sql, tariff)
+      const periods = await periodsOf(sql, owner.partnerId, tariff)
+      const month = monthOf(clock(), billingZone)
+      return {
+        tariff: present(tariff),
+        partner: partnerOf(owner),
+        periods: periods.map(present),
+        earlier: (await earlierTariffs(sql, tariff)).map(present),
+        version: versionOf(periods),
+        zone: billingZone,
+        volumes: query.companyId
+          ? [await volumeIn(await requireCompanyWithin(sql, viewer, query.companyId), tariff, month)]
+          : await greatestVolumes(sql, tariff, month),
+      }
+    },
+  )
+}
 
 /** Changes one tariff, at once or from a day on. */
-const tariffChangeRoutes =
-  (context: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const { sql } = context
+function tariffChangeRoutes(api: CabinetApi, context: CabinetContext) {
+  const { sql } = context
 
-    api.post(
-      '/tariffs/changes',
-      { config: { needs: 'tariffs.change' }, schema: { body: Change } },
-      async ({ actor, body }, reply) => {
-        const owner = await ownerOf(sql, body)
-        const { senderType, brand, trafficType } = body
-        const version = body.version || versionOf([])
-        const place = { senderType, brand, trafficType }
-        const tariff = body.tariff && asked(() => readTariff({ ...place, ...body.tariff! }, 'tariff'))
-        const from = startOf(context, body.from)
-        await sql.begin(async tx => {
-          const change = tariff ? { tariffs: [tariff] } : { ended: [place] }
-          const done = await changeBook(tx, owner, { ...change, from, version, versionPlace: place })
-          const [before] = [...done.replaced.map(one => one.before), ...done.ended]
-          if (done.unchanged.length > 0) throw invalid('The tariff is the same as before')
-          if (!tariff && !before) throw invalid('There is no tariff that could end')
-          await recordChange(tx, actor, {
-            what: tariff ? 'tariffs.changed' : 'tariffs.ended',
-            subject: subjectOf(owner, place),
-            partnerId: owner.partnerId,
-            ...(before ? { before: fieldsOf(before) } : {}),
-            after: { ...(tariff ? fieldsOf(tariff) : {}), ...(from ? { from } : {}) },
-          })
+  api.post(
+    '/tariffs/changes',
+    { config: { needs: 'tariffs.change' }, schema: { body: Change } },
+    async ({ actor, body }, reply) => {
+      const owner = await ownerOf(sql, body)
+      const { senderType, brand, trafficType } = body
+      const version = body.version || versionOf([])
+      const place = { senderType, brand, trafficType }
+      const tariff = body.tariff && asked(() => readTariff({ ...place, ...body.tariff! }, 'tariff'))
+      const from = startOf(context, body.from)
+      await sql.begin(async tx => {
+        const change = tariff ? { tariffs: [tariff] } : { ended: [place] }
+        const done = await changeBook(tx, owner, { ...change, from, version, versionPlace: place })
+        const [before] = [...done.replaced.map(one => one.before), ...done.ended]
+        if (done.unchanged.length > 0) throw invalid('The tariff is the same as before')
+        if (!tariff && !before) throw invalid('There is no tariff that could end')
+        await recordChange(tx, actor, {
+          what: tariff ? 'tariffs.changed' : 'tariffs.ended',
+          subject: subjectOf(owner, place),
+          partnerId: owner.partnerId,
+          ...(before ? { before: fieldsOf(before) } : {}),
+          after: { ...(tariff ? fieldsOf(tariff) : {}), ...(from ? { from } : {}) },
         })
-        return reply.code(204).send()
-      },
-    )
+      })
+      return reply.code(204).send()
+    },
+  )
 
-    /** Cancels a planned change before its day. */
-    api.delete(
-      '/tariffs/:tariffId',
-      { config: { needs: 'tariffs.change' }, schema: { params: ByTariff } },
-      async ({ actor, params }, reply) => {
-        await sql.begin(async tx => {
-          const tariff = await withdrawTariff(tx, params.tariffId)
-          await recordChange(tx, actor, {
-            what: 'tariffs.withdrawn',
-            subject: subjectOf(await ownerOf(tx, tariff), tariff),
-            partnerId: tariff.partnerId,
-            before: { ...fieldsOf(tariff), from: tariff.validFrom },
-          })
+  /** Cancels a planned change before its day. */
+  api.delete(
+    '/tariffs/:tariffId',
+    { config: { needs: 'tariffs.change' }, schema: { params: ByTariff } },
+    async ({ actor, params }, reply) => {
+      await sql.begin(async tx => {
+        const tariff = await withdrawTariff(tx, params.tariffId)
+        await recordChange(tx, actor, {
+          what: 'tariffs.withdrawn',
+          subject: subjectOf(await ownerOf(tx, tariff), tariff),
+          partnerId: tariff.partnerId,
+          before: { ...fieldsOf(tariff), from: tariff.validFrom },
         })
-        return reply.code(204).send()
-      },
-    )
-  }
+      })
+      return reply.code(204).send()
+    },
+  )
+}
 
 /** Imports and exports tariffs. */
-const tariffFileRoutes =
-  (context: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    const { sql } = context
+function tariffFileRoutes(api: CabinetApi, context: CabinetContext) {
+  const { sql } = context
 
-    /** The changes that an import would make. */
-    api.post(
-      '/tariffs/import/check',
-      { config: { needs: 'tariffs.change' }, schema: { body: Import } },
-      async ({ body }): Promise<ImportAnswer> => {
-        const owner = await ownerOf(sql, body)
-        return isPriceFile(body.text) ? checkPriceImport(context, owner, body) : checkTariffImport(context, owner, body)
-      },
-    )
+  /** The changes that an import would make. */
+  api.post(
+    '/tariffs/import/check',
+    { config: { needs: 'tariffs.change' }, schema: { body: Import } },
+    async ({ body }): Promise<ImportAnswer> => {
+      const owner = await ownerOf(sql, body)
+      return isPriceFile(body.text) ? checkPriceImport(context, owner, body) : checkTariffImport(context, owner, body)
+    },
+  )
 
-    api.post(
-      '/tariffs/import',
-      { config: { needs: 'tariffs.change' }, schema: { body: CheckedImport } },
-      async ({ actor, body }, reply) => {
-        const owner = await ownerOf(sql, body)
-        await (isPriceFile(body.text) ? importPrices : importTariffs)(context, actor, owner, body)
-        return reply.code(204).send()
-      },
-    )
+  api.post(
+    '/tariffs/import',
+    { config: { needs: 'tariffs.change' }, schema: { body: CheckedImport } },
+    async ({ actor, body }, reply) => {
+      const owner = await ownerOf(sql, body)
+      await (isPriceFile(body.text) ? importPrices : importTariffs)(context, actor, owner, body)
+      return reply.code(204).send()
+    },
+  )
 
-    /** The current tariffs, as a file that can be imported again. */
-    api.get(
-      '/tariffs/export',
-      { config: { needs: 'tariffs.see' }, schema: { querystring: OfBook } },
-      async ({ query }, reply) => {
-        const owner = await ownerOf(sql, query)
-        const text = writeTariffFile(await currentTariffs(sql, owner.partnerId))
-        return asFile(reply, `tariffs-${owner.partnerId ?? 'general'}`, 'csv').send(text)
-      },
-    )
-  }
+  /** The current tariffs, as a file that can be imported again. */
+  api.get(
+    '/tariffs/export',
+    { config: { needs: 'tariffs.see' }, schema: { querystring: OfBook } },
+    async ({ query }, reply) => {
+      const owner = await ownerOf(sql, query)
+      const text = writeTariffFile(await currentTariffs(sql, owner.partnerId))
+      return asFile(reply, `tariffs-${owner.partnerId ?? 'general'}`, 'csv').send(text)
+    },
+  )
+}
 
 async function checkTariffImport(context: CabinetContext, owner: Owner, file: TariffsImport): Promise<ImportAnswer> {
   const { tariffs, wrong } = asked(() => checkTariffs(readTariffFile(file.text)))
@@ -346,30 +336,28 @@ function refuseMistakes([first]: string[]) {
 const startOf = ({ clock, billingZone }: CabinetContext, day: string | null) => firstDay(day, clock(), billingZone)
 
 /** Changes the fees of sender names. */
-const feeRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.patch(
-      '/tariffs/fees',
-      { config: { needs: 'tariffs.change' }, schema: { body: FeeChange } },
-      async ({ actor, body }, reply) => {
-        const value = asked(() => readAmount(body.value, MOST_FOR_NAME, 'value'))
-        const fee = (await listSenderFees(sql)).find(({ brand }) => brand === body.brand)
-        if (!fee || moneyToNumber(fee.value) !== body.before)
-          throw invalid('Somebody else changed this fee in the meantime: look at it again')
-        await sql.begin(async tx => {
-          await changeSenderFee(tx, body.brand, fee.value, value)
-          await recordChange(tx, actor, {
-            what: 'tariffs.fee_changed',
-            subject: { kind: 'sender_fee', id: body.brand },
-            before: { fee: formatMoney(fee.value) },
-            after: { fee: formatMoney(value) },
-          })
+function feeRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  api.patch(
+    '/tariffs/fees',
+    { config: { needs: 'tariffs.change' }, schema: { body: FeeChange } },
+    async ({ actor, body }, reply) => {
+      const value = asked(() => readAmount(body.value, MOST_FOR_NAME, 'value'))
+      const fee = (await listSenderFees(sql)).find(({ brand }) => brand === body.brand)
+      if (!fee || moneyToNumber(fee.value) !== body.before)
+        throw invalid('Somebody else changed this fee in the meantime: look at it again')
+      await sql.begin(async tx => {
+        await changeSenderFee(tx, body.brand, fee.value, value)
+        await recordChange(tx, actor, {
+          what: 'tariffs.fee_changed',
+          subject: { kind: 'sender_fee', id: body.brand },
+          before: { fee: formatMoney(fee.value) },
+          after: { fee: formatMoney(value) },
         })
-        return reply.code(204).send()
-      },
-    )
-  }
+      })
+      return reply.code(204).send()
+    },
+  )
+}
 
 const MOST_FOR_NAME: Money = 10_000_000_000n
 

@@ -30,7 +30,7 @@ import {
 } from '../../../domain/verifiers/verifiers.ts'
 import { listErrors } from '../../../domain/widgets/errors.ts'
 import { snippetOf } from '../../../domain/widgets/snippet.ts'
-import type { CabinetContext } from '../cabinet-context.ts'
+import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { ById, kinds, OfKind, VerifierId, verifierFor } from './find-verifier.ts'
 import { isTotal, lastDays } from './period.ts'
@@ -77,129 +77,123 @@ const MOST_ERRORS = 20
 export const verifierRoutes =
   (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    await api.register(verifierReadRoutes(context))
-    await api.register(verifierChangeRoutes(context))
-    await api.register(widgetErrorRoutes(context))
+    verifierReadRoutes(api, context)
+    verifierChangeRoutes(api, context)
+    widgetErrorRoutes(api, context)
   }
 
 /** Reads the choices of a form, and one verifier. */
-const verifierReadRoutes =
-  ({ sql, clock, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    /** The choices of a form, and the initial values of a new form. */
-    api.get(
-      '/verification/offer',
-      { config: see, schema: { querystring: OfCompany } },
-      async ({ viewer, query }): Promise<OfferAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        return {
-          channels: verifierChannels,
-          registered: verifierChannels.filter(channel => !needsNoRegistration(channel, '')),
-          names: await namesOf(sql, companyId),
-          defaultSenders,
-          countries: countries.map(({ code }) => code),
-          settings: defaultSettings,
-          page: defaultPage,
-        }
-      },
-    )
+function verifierReadRoutes(api: CabinetApi, { sql, clock, publicUrl }: CabinetContext) {
+  /** The choices of a form, and the initial values of a new form. */
+  api.get(
+    '/verification/offer',
+    { config: see, schema: { querystring: OfCompany } },
+    async ({ viewer, query }): Promise<OfferAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      return {
+        channels: verifierChannels,
+        registered: verifierChannels.filter(channel => !needsNoRegistration(channel, '')),
+        names: await namesOf(sql, companyId),
+        defaultSenders,
+        countries: countries.map(({ code }) => code),
+        settings: defaultSettings,
+        page: defaultPage,
+      }
+    },
+  )
 
-    api.get(
-      '/verification/:kind/:id',
-      { config: see, schema: { params: ById } },
-      async ({ viewer, params }): Promise<WholeVerifier> => {
-        const verifier = await verifierFor(sql, viewer, params)
-        const { companyId, verifierId } = verifier
-        const lately = await verificationSums(sql, companyId, { ...lastDays(clock(), 7), verifierId })
-        return {
-          ...presentWhole(verifier, viewer),
-          sentLately: lately.find(isTotal)?.sent ?? 0,
-          snippets: verifier.page && {
-            page: snippetOf(publicUrl, verifierId, false).join('\n'),
-            builder: snippetOf(publicUrl, verifierId, true).join('\n'),
-          },
-        }
-      },
-    )
-  }
+  api.get(
+    '/verification/:kind/:id',
+    { config: see, schema: { params: ById } },
+    async ({ viewer, params }): Promise<WholeVerifier> => {
+      const verifier = await verifierFor(sql, viewer, params)
+      const { companyId, verifierId } = verifier
+      const lately = await verificationSums(sql, companyId, { ...lastDays(clock(), 7), verifierId })
+      return {
+        ...presentWhole(verifier, viewer),
+        sentLately: lately.find(isTotal)?.sent ?? 0,
+        snippets: verifier.page && {
+          page: snippetOf(publicUrl, verifierId, false).join('\n'),
+          builder: snippetOf(publicUrl, verifierId, true).join('\n'),
+        },
+      }
+    },
+  )
+}
 
 /** Creates, changes and deletes verifiers. */
-const verifierChangeRoutes =
-  ({ sql, secret }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.post(
-      '/verification/:kind',
-      { config: change, schema: { querystring: OfCompany, params: OfKind, body: Form } },
-      async ({ viewer, actor, query, params, body }, reply): Promise<MadeAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const kind = kinds[params.kind]
-        const id = await sql.begin(async tx => {
-          const id = await createVerifier(tx, companyId, kind, optionsOf(kind, body, secret))
-          const made = await requireVerifier(tx, companyId, kind, id)
-          const what = kind === 'API' ? 'verifier.created' : 'widget.created'
-          await recordChange(tx, actor, { what, ...subjectOf(made), after: fieldsOf(made) })
-          return id
-        })
-        reply.code(201)
-        return { id }
-      },
-    )
+function verifierChangeRoutes(api: CabinetApi, { sql, secret }: CabinetContext) {
+  api.post(
+    '/verification/:kind',
+    { config: change, schema: { querystring: OfCompany, params: OfKind, body: Form } },
+    async ({ viewer, actor, query, params, body }, reply): Promise<MadeAnswer> => {
+      const { companyId } = await companyOf(sql, viewer, query)
+      const kind = kinds[params.kind]
+      const id = await sql.begin(async tx => {
+        const id = await createVerifier(tx, companyId, kind, optionsOf(kind, body, secret))
+        const made = await requireVerifier(tx, companyId, kind, id)
+        const what = kind === 'API' ? 'verifier.created' : 'widget.created'
+        await recordChange(tx, actor, { what, ...subjectOf(made), after: fieldsOf(made) })
+        return id
+      })
+      reply.code(201)
+      return { id }
+    },
+  )
 
-    api.put(
-      '/verification/:kind/:id',
-      { config: change, schema: { params: ById, body: Change } },
-      async ({ viewer, actor, params, body }): Promise<MadeAnswer> => {
-        const verifier = await verifierFor(sql, viewer, params)
-        await sql.begin(async tx => {
-          const { before, after } = await changeVerifierIn(tx, verifier, now => {
-            if (versionOf(now) !== body.version) throw changedMeanwhile()
-            return optionsOf(now.kind, body, secret, now)
-          })
-          const what = verifier.kind === 'API' ? 'verifier.changed' : 'widget.changed'
-          const fields = { before: fieldsOf(before, after), after: fieldsOf(after, before) }
-          await recordChange(tx, actor, { what, ...subjectOf(after), ...fields })
+  api.put(
+    '/verification/:kind/:id',
+    { config: change, schema: { params: ById, body: Change } },
+    async ({ viewer, actor, params, body }): Promise<MadeAnswer> => {
+      const verifier = await verifierFor(sql, viewer, params)
+      await sql.begin(async tx => {
+        const { before, after } = await changeVerifierIn(tx, verifier, now => {
+          if (versionOf(now) !== body.version) throw changedMeanwhile()
+          return optionsOf(now.kind, body, secret, now)
         })
-        return { id: params.id }
-      },
-    )
+        const what = verifier.kind === 'API' ? 'verifier.changed' : 'widget.changed'
+        const fields = { before: fieldsOf(before, after), after: fieldsOf(after, before) }
+        await recordChange(tx, actor, { what, ...subjectOf(after), ...fields })
+      })
+      return { id: params.id }
+    },
+  )
 
-    api.delete(
-      '/verification/:kind/:id',
-      { config: change, schema: { params: ById } },
-      async ({ viewer, actor, params }, reply) => {
-        const verifier = await verifierFor(sql, viewer, params)
-        await sql.begin(async tx => {
-          await deleteVerifier(tx, verifier)
-          const what = verifier.kind === 'API' ? 'verifier.deleted' : 'widget.deleted'
-          await recordChange(tx, actor, { what, ...subjectOf(verifier), before: fieldsOf(verifier) })
-        })
-        return reply.code(204).send()
-      },
-    )
-  }
+  api.delete(
+    '/verification/:kind/:id',
+    { config: change, schema: { params: ById } },
+    async ({ viewer, actor, params }, reply) => {
+      const verifier = await verifierFor(sql, viewer, params)
+      await sql.begin(async tx => {
+        await deleteVerifier(tx, verifier)
+        const what = verifier.kind === 'API' ? 'verifier.deleted' : 'widget.deleted'
+        await recordChange(tx, actor, { what, ...subjectOf(verifier), before: fieldsOf(verifier) })
+      })
+      return reply.code(204).send()
+    },
+  )
+}
 
 /** Errors that visitors saw, with the reasons that the widget does not show. */
-const widgetErrorRoutes =
-  ({ sql }: CabinetContext): FastifyPluginAsyncTypebox =>
-  async api => {
-    api.get(
-      '/verification/widgets/:id/errors',
-      { config: see, schema: { params: ByWidget } },
-      async ({ viewer, params }): Promise<WidgetErrorsAnswer> => {
-        const { companyId, verifierId } = await verifierFor(sql, viewer, { kind: 'widgets', id: params.id })
-        const errors = await listErrors(sql, companyId, { widgetId: verifierId, limit: MOST_ERRORS })
-        return {
-          errors: errors.map(({ code, reason, origin, destination, createdAt }) => ({
-            code,
-            reason,
-            origin,
-            number: destination && `…${destination.slice(-4)}`,
-            at: createdAt,
-          })),
-        }
-      },
-    )
-  }
+function widgetErrorRoutes(api: CabinetApi, { sql }: CabinetContext) {
+  api.get(
+    '/verification/widgets/:id/errors',
+    { config: see, schema: { params: ByWidget } },
+    async ({ viewer, params }): Promise<WidgetErrorsAnswer> => {
+      const { companyId, verifierId } = await verifierFor(sql, viewer, { kind: 'widgets', id: params.id })
+      const errors = await listErrors(sql, companyId, { widgetId: verifierId, limit: MOST_ERRORS })
+      return {
+        errors: errors.map(({ code, reason, origin, destination, createdAt }) => ({
+          code,
+          reason,
+          origin,
+          number: destination && `…${destination.slice(-4)}`,
+          at: createdAt,
+        })),
+      }
+    },
+  )
+}
 
 /** A callback address may contain a password. A viewer without the right to change it does not see it. */
 function presentWhole(verifier: Verifier, viewer: Viewer) {
