@@ -1,11 +1,17 @@
+import { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
 import { parse } from 'csv-parse'
 import { LRUCache } from 'lru-cache'
+import PQueue from 'p-queue'
 import { readRows } from '../src/commands/send/csv.ts'
-import { type Figure, inTurn } from './figures.ts'
+import { Poster, type Target, targetOf } from '../src/engine/callbacks/request.ts'
+import { IngestQueue } from '../src/http/ingest-queue.ts'
+import { startChild } from './child.ts'
+import { type Figure, inTurn, median } from './figures.ts'
+import { UndiciPoster } from './undici-poster.ts'
 
 export const name = 'libraries'
-export const about = 'our CSV reader beside csv-parse, and lru-cache beside a Map that deletes its oldest entry'
+export const about = 'our own code beside packages: CSV, caches, requests of callbacks, queues'
 
 const ROUNDS = 3
 const ROWS = 500_000
@@ -31,7 +37,49 @@ export async function run(): Promise<Figure[]> {
     { what: 'insertions, lru-cache', value: cache.ours, unit: 'entries/s' },
     { what: 'insertions, Map that deletes its oldest entry', value: cache.floor, unit: 'entries/s' },
     { what: 'ratio of the caches', value: cache.ratio, unit: '', target: { least: 1 } },
+    ...(await besideUndici()),
+    ...(await besidePQueue()),
   ]
+}
+
+// Speed and processor time --------------------------------------------------------------------------------------------
+
+type Cost = { perSecond: number; micros: number }
+
+/** Speed and processor time of ours and of the package, in turn. The first round warms up and does not count. */
+async function compared(what: string, unit: string, ours: () => Promise<Cost>, theirs: () => Promise<Cost>) {
+  const rounds: { ours: Cost; theirs: Cost }[] = []
+  for (let i = 0; i <= ROUNDS; i++) rounds.push({ ours: await ours(), theirs: await theirs() })
+  const counted = rounds.slice(1)
+  const middle = (figure: (round: (typeof rounds)[number]) => number) => median(counted.map(figure))
+  return [
+    { what: `${what}, ours`, value: middle(round => round.ours.perSecond), unit: `${unit}s/s` },
+    { what: `${what}, the package`, value: middle(round => round.theirs.perSecond), unit: `${unit}s/s` },
+    { what: `${what}, ratio`, value: middle(({ ours, theirs }) => ours.perSecond / theirs.perSecond), unit: '' },
+    { what: `${what}, processor time, ours`, value: middle(round => round.ours.micros), unit: `µs/${unit}` },
+    { what: `${what}, processor time, the package`, value: middle(round => round.theirs.micros), unit: `µs/${unit}` },
+    {
+      what: `${what}, ratio of processor time`,
+      value: middle(({ ours, theirs }) => ours.micros / theirs.micros),
+      unit: '',
+    },
+  ]
+}
+
+async function costOf(count: number, work: () => Promise<unknown>): Promise<Cost> {
+  const [begun, used] = [performance.now(), process.cpuUsage()]
+  await work()
+  const { user, system } = process.cpuUsage(used)
+  return { perSecond: (count * 1000) / (performance.now() - begun), micros: (user + system) / count }
+}
+
+/** Runs `step` `count` times, `atOnce` at a time. */
+async function repeatedly(count: number, atOnce: number, step: () => Promise<unknown>) {
+  let left = count
+  const loop = async () => {
+    while (left-- > 0) await step()
+  }
+  await Promise.all(Array.from({ length: atOnce }, loop))
 }
 
 // CSV -----------------------------------------------------------------------------------------------------------------
@@ -96,4 +144,81 @@ function fillMap(): number {
     if (map.size > ENTRIES && oldest !== undefined) map.delete(oldest)
   }
   return map.size
+}
+
+// Requests of callbacks -----------------------------------------------------------------------------------------------
+
+const REQUESTS = 20_000
+const AT_ONCE = 16
+const body = JSON.stringify({ event: 'delivered', messageUuid: '01980000-0000-7000-8000-000000000001' })
+const headers = {
+  'webhook-id': 'evt_1',
+  'webhook-timestamp': '1790000000',
+  'webhook-signature': `v1,${'a'.repeat(44)}`,
+}
+
+async function besideUndici(): Promise<Figure[]> {
+  const child = await startChild('receivers.ts', { RECEIVERS: '1' })
+  try {
+    const guide = await fetch(`http://127.0.0.1:${child.port}`)
+    const { ports } = (await guide.json()) as { ports: number[] }
+    const target = targetOf(`http://127.0.0.1:${ports[0]}/callbacks`)
+    if (!target) throw new Error('the receiver has no address')
+    return await compared(
+      'callbacks',
+      'request',
+      () => costOfRequests(new Poster({ allow: ['127.0.0.0/8'] }), target),
+      () => costOfRequests(new UndiciPoster({ allow: ['127.0.0.0/8'] }), target),
+    )
+  } finally {
+    await child.stop()
+  }
+}
+
+async function costOfRequests(poster: Pick<Poster | UndiciPoster, 'post' | 'close'>, target: Target): Promise<Cost> {
+  const cost = await costOf(REQUESTS, () =>
+    repeatedly(REQUESTS, AT_ONCE, async () => {
+      const result = await poster.post(target, headers, body)
+      if (!('statusCode' in result) || result.statusCode !== 200) throw new Error('a request failed')
+    }),
+  )
+  await poster.close()
+  return cost
+}
+
+// Queues --------------------------------------------------------------------------------------------------------------
+
+const TASKS = 200_000
+const RUNNING = 6
+const CLIENTS = 100
+
+/** The closest of our queues: a limit of running work, a limit of waiting work, and clients that leave. */
+function besidePQueue(): Promise<Figure[]> {
+  return compared(
+    'queue',
+    'task',
+    () => {
+      const queue = new IngestQueue(RUNNING)
+      return costOf(TASKS, () => repeatedly(TASKS, CLIENTS, () => queue.run(aReply(), aTask)))
+    },
+    () => {
+      const queue = new PQueue({ concurrency: RUNNING })
+      return costOf(TASKS, () => repeatedly(TASKS, CLIENTS, () => runIn(queue, aReply())))
+    },
+  )
+}
+
+const aTask = async () => {}
+const aReply = () => ({ raw: new EventEmitter(), request: { rawBody: Buffer.alloc(0) } })
+
+async function runIn(queue: PQueue, { raw }: ReturnType<typeof aReply>) {
+  if (queue.size >= CLIENTS) throw new Error('too many tasks wait')
+  const leaving = new AbortController()
+  const leave = () => leaving.abort()
+  raw.once('close', leave)
+  try {
+    await queue.add(aTask, { signal: leaving.signal })
+  } finally {
+    raw.off('close', leave)
+  }
 }

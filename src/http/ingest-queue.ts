@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { AppError } from '../base/errors.ts'
 import { MIB } from './bodies/body.ts'
@@ -20,7 +21,10 @@ export function createIngestQueue(connections: number): InTurn {
   return (reply, work) => queue.run(reply, work)
 }
 
-class IngestQueue {
+/** The parts of a reply that the queue uses. */
+type Waiting = { raw: EventEmitter; request: Pick<FastifyReply['request'], 'rawBody'> }
+
+export class IngestQueue {
   readonly #mostRunning: number
   #running = 0
   readonly #waiting = new Set<() => void>()
@@ -30,7 +34,7 @@ class IngestQueue {
     this.#mostRunning = mostRunning
   }
 
-  async run<T>(reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+  async run<T>(reply: Waiting, work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#mostRunning) this.#running += 1
     else await this.#turnOf(reply)
     try {
@@ -40,7 +44,7 @@ class IngestQueue {
     }
   }
 
-  #turnOf({ raw, request }: FastifyReply): Promise<void> {
+  #turnOf({ raw, request }: Waiting): Promise<void> {
     const sizeBytes = request.rawBody?.length ?? 0
     if (this.#waiting.size >= MOST_WAITING || this.#waitingBytes + sizeBytes > MOST_WAITING_BYTES) throw tooBusy()
 
