@@ -92,13 +92,7 @@ export function createTelegramBot(raw: RawSettings, feed: Feed): Channel {
     if (trouble) return trouble
     if (called.status === 429) return limited(limits, chat, askedWaitMs(called, now))
     limits.passed()
-    return wrongToken(called) ?? taken(called) ?? refusedAs(called) ?? foreign(called)
-  }
-
-  function refusedAs({ body }: Answered): Sent | undefined {
-    const { ok, description } = objectOf(body)
-    if (ok !== false || typeof description !== 'string') return undefined
-    return refused(meaningOf(description)?.errorCode ?? errorCodes.refusedByChannel, quoted(description, secrets))
+    return wrongToken(called) ?? taken(called) ?? refusedAs(called, secrets) ?? foreign(called)
   }
 
   /** If this cannot be stored, the next message to that chat reports it again. */
@@ -106,6 +100,12 @@ export function createTelegramBot(raw: RawSettings, feed: Feed): Channel {
     feed.gone({ companyId, channelType, senderName, address }).catch(() => {})
 
   return new CallingChannel({ window: settings.window, send })
+}
+
+function refusedAs({ body }: Answered, secrets: string[]): Sent | undefined {
+  const { ok, description } = objectOf(body)
+  if (ok !== false || typeof description !== 'string') return undefined
+  return refused(meaningOf(description)?.errorCode ?? errorCodes.refusedByChannel, quoted(description, secrets))
 }
 
 /** The token is part of the address, so a wrong token may also be "not found". */

@@ -71,21 +71,21 @@ export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
     if (flood || called.status === 429) return limited(limits, destination, askedWaitMs(called, flood?.[1], now))
     limits.passed()
     if (ok === true) return taken(result) ?? foreign(called)
-    if (ok === false && typeof error === 'string') return refusedAs(error)
+    if (ok === false && typeof error === 'string') return refusedAs(error, settings.token)
     if (called.status === 401) return misconfigured('Telegram does not know the token (401)')
     return foreign(called)
   }
 
-  function refusedAs(error: string): Sent {
-    const words = quoted(error, [settings.token])
-    if (ours.test(error)) return misconfigured(`Telegram: ${words}`)
-    if (noAccount.test(error)) return refused(errorCodes.noTelegramAccount, words)
-    if (badContent.test(error)) return refused(errorCodes.telegramContent, words)
-    if (error === 'MESSAGE_ALREADY_SENT') return { kind: 'unknown', reason: `Telegram: ${words}` }
-    return refused(errorCodes.refusedByChannel, words)
-  }
-
   return new CallingChannel({ window: settings.window, send })
+}
+
+function refusedAs(error: string, token: string): Sent {
+  const words = quoted(error, [token])
+  if (ours.test(error)) return misconfigured(`Telegram: ${words}`)
+  if (noAccount.test(error)) return refused(errorCodes.noTelegramAccount, words)
+  if (badContent.test(error)) return refused(errorCodes.telegramContent, words)
+  if (error === 'MESSAGE_ALREADY_SENT') return { kind: 'unknown', reason: `Telegram: ${words}` }
+  return refused(errorCodes.refusedByChannel, words)
 }
 
 /** The request id of a successful check, which the code uses too; absent if the number was not checked. */
