@@ -41,7 +41,7 @@ export type Engine = { worker: string; stop(): Promise<void> }
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const parts = await startParts(options)
   const stopListening = await listen(parts.context, {
-    tidings_lanes: () => parts.scheduler.wake(),
+    tidings_lanes: kind => parts.scheduler.wake(kind),
     tidings_gateways: () => parts.gateways.hurry(),
   })
   const jobs = startJobs(parts)
@@ -173,7 +173,10 @@ async function inTurn(limitMs: number, steps: (() => Promise<unknown>)[]): Promi
  * Reacts to announcements of the database: new work for lanes, changed gateways. Announcements only save time, because
  * the engine also polls. An engine that cannot listen works on.
  */
-async function listen({ sql, log }: EngineContext, reactions: Record<string, () => void>): Promise<() => void> {
+async function listen(
+  { sql, log }: EngineContext,
+  reactions: Record<string, (payload: string) => void>,
+): Promise<() => void> {
   const listening = await Promise.all(
     Object.entries(reactions).map(([channel, react]) =>
       sql.listen(channel, react).catch(err => log.warn({ err, channel }, 'engine.not_listening')),

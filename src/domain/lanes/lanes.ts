@@ -5,7 +5,7 @@ import * as store from './store.ts'
 export {
   blockedLanes,
   expiredLeasesOfClosedLanes,
-  finishLease,
+  finishLeases,
   lanesInTurn,
   leasedRanges,
   leasesInTurn,
@@ -55,13 +55,28 @@ export async function hasTooManyLanes(sql: Sql, companyId: number): Promise<bool
   return waiting !== undefined && waiting.count > MOST_WAITING_LANES
 }
 
+export type { WantedChunk } from './store.ts'
+
+/** Takes one lease for each chunk, all of one company and of different lanes. Undefined for a chunk that another worker took first. */
+export async function takeChunks(
+  sql: Sql,
+  companyId: number,
+  chunks: store.WantedChunk[],
+  worker: string,
+): Promise<(Lease | undefined)[]> {
+  if (new Set(chunks.map(({ lane }) => lane.laneId)).size < chunks.length) throw new Error('A lane was asked for twice')
+  const leases = await store.insertLeases(sql, companyId, chunks, worker)
+  const byLane = new Map(leases.map(lease => [lease.laneId, lease]))
+  return chunks.map(({ lane }) => byLane.get(lane.laneId))
+}
+
 export async function takeChunk(
   sql: Sql,
   lane: RunnableLane,
   size: number,
   worker: string,
 ): Promise<Lease | undefined> {
-  const [lease] = await store.insertLease(sql, lane, size, worker)
+  const [lease] = await takeChunks(sql, lane.companyId, [{ lane, size }], worker)
   return lease
 }
 

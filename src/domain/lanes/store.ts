@@ -132,26 +132,30 @@ export function countWaitingLanes(sql: Sql, companyId: number, most: number) {
 }
 
 /**
- * Takes the next chunk of a lane for one worker. One statement moves the cursor of the lane and writes the lease, so two
- * concurrent workers get different chunks. Returns nothing if the lane is empty or closed. It also returns nothing if
- * another transaction has locked the row, so a transaction with a slow commit delays only its own lane.
+ * Takes the next chunk of each of these lanes of one company for one worker. One statement moves the cursors of the lanes and
+ * writes the leases, so two concurrent workers get different chunks. Returns no lease for a lane that is empty or closed, or
+ * that another transaction has locked, so a transaction with a slow commit delays only its own lane.
  *
  * The commit of a lease with few codes does not wait for the disk. If the database crashes before this commit is on disk,
  * the codes are leased and sent again. This affects only codes whose results are not recorded, because recording a result
  * flushes all commits before it. Such codes are sent again after a crash in any case.
  */
-export function insertLease(sql: Sql, lane: Takeable, size: number, worker: string) {
-  const isFlushed = lane.priority !== CODES || Math.min(lane.waiting, size) > FEW_CODES
+export function insertLeases(sql: Sql, companyId: number, chunks: WantedChunk[], worker: string) {
+  const isFlushed = !chunks.every(isFewCodes)
   return sql<Lease[]>`
     with settings as (
       select ${isFlushed ? null : sql`set_config('synchronous_commit', 'off', true)`}),
     lane as (
-      select company_id, lane_id, cursor as first, least(cursor + ${size}, tail) as next from lanes
-      where company_id = ${lane.companyId} and lane_id = ${lane.laneId} and open and cursor < tail
-      for update skip locked),
+      select l.company_id, l.lane_id, l.cursor as first, least(l.cursor + q.size, l.tail) as next
+      from unnest(
+        ${chunks.map(({ lane }) => lane.laneId)}::bigint[], ${chunks.map(({ size }) => size)}::int[]
+      ) q (lane_id, size)
+      join lanes l on l.company_id = ${companyId} and l.lane_id = q.lane_id
+      where l.open and l.cursor < l.tail
+      for update of l skip locked),
     moved as (
       update lanes set cursor = lane.next, served_at = clock_timestamp() from lane
-      where lanes.company_id = ${lane.companyId} and lanes.lane_id = ${lane.laneId})
+      where lanes.company_id = ${companyId} and lanes.lane_id = lane.lane_id)
     insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
     select company_id, lane_id, first, next, ${worker}, gen_random_uuid(),
       clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) from lane, settings
@@ -159,10 +163,16 @@ export function insertLease(sql: Sql, lane: Takeable, size: number, worker: stri
       next_seq, token, attempts`
 }
 
-type Takeable = Pick<RunnableLane, 'companyId' | 'laneId' | 'priority' | 'waiting'>
+/** A chunk of at most `size` messages of a lane. */
+export type WantedChunk = {
+  lane: Pick<RunnableLane, 'companyId' | 'laneId' | 'priority' | 'waiting'>
+  size: number
+}
 
 /** This many codes are submitted within milliseconds. */
 const FEW_CODES = 10
+
+const isFewCodes = ({ lane, size }: WantedChunk) => lane.priority === CODES && Math.min(lane.waiting, size) <= FEW_CODES
 
 /** Postpones a lane until it may send. A start of its dispatch ends the delay. Skips a locked row instead of waiting. */
 export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) => sql`
@@ -211,13 +221,15 @@ export function blockedLanes(sql: Sql, lanes: { companyId: number; laneId: numbe
     where not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED'`
 }
 
-/** Deletes the lease of a finished chunk and adds a deadline for its range: then messages without a receipt fail. */
-export function finishLease(sql: Sql, lease: Lease, dueAt: Date) {
+/** Deletes the leases of finished chunks of a company and adds deadlines for their ranges: then messages without a receipt fail. */
+export function finishLeases(sql: Sql, companyId: number, leases: Lease[], dueAt: Date) {
   return sql`
     with finished as (
-      delete from leases
-      where company_id = ${lease.companyId} and lease_id = ${lease.leaseId} and token = ${lease.token}
-      returning company_id, lane_id, first_seq, next_seq)
+      delete from leases using unnest(
+        ${leases.map(({ leaseId }) => leaseId)}::bigint[], ${leases.map(({ token }) => token)}::uuid[]
+      ) q (lease_id, token)
+      where leases.company_id = ${companyId} and leases.lease_id = q.lease_id and leases.token = q.token
+      returning leases.company_id, leases.lane_id, leases.first_seq, leases.next_seq)
     insert into deadlines (company_id, lane_id, first_seq, next_seq, due_at)
     select company_id, lane_id, first_seq, next_seq, ${dueAt} from finished`
 }

@@ -1,7 +1,7 @@
 import type { Pool, Sql } from '../../db/sql.ts'
 import { insertDeadline } from '../lanes/deadlines.ts'
 import type { Lease, Run } from '../lanes/lane.ts'
-import { expiredLeasesOfClosedLanes, finishLease, hasDeadline, splitLease } from '../lanes/lanes.ts'
+import { expiredLeasesOfClosedLanes, finishLeases, hasDeadline, splitLease } from '../lanes/lanes.ts'
 import { monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount } from '../ledger/ledger.ts'
 import { LIFETIME_MS } from '../messages/message.ts'
@@ -12,7 +12,12 @@ import * as store from './store.ts'
 /** Ends the lease of a chunk. Messages that are left to send become new leases without a worker. */
 export async function closeLease(pool: Pool, lease: Lease, left: Run[], context: RecordingContext): Promise<void> {
   if (left.length > 0) await returnLease(pool, lease, left, context)
-  else await finishLease(pool, lease, new Date(context.now.getTime() + LIFETIME_MS))
+  else await closeSentLeases(pool, lease.companyId, [lease], context.now)
+}
+
+/** Ends leases of a company whose messages are all sent or refused. */
+export async function closeSentLeases(pool: Pool, companyId: number, leases: Lease[], now: Date): Promise<void> {
+  await finishLeases(pool, companyId, leases, new Date(now.getTime() + LIFETIME_MS))
 }
 
 /**

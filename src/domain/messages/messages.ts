@@ -16,6 +16,7 @@ export {
   type MessagesOfDispatch,
   overdueMessages,
   queuedMessages,
+  queuedSingles,
   setFinalPrices,
 } from './store.ts'
 

@@ -200,16 +200,36 @@ const within = (sql: Sql, { firstUuid, lastUuid }: Bounds) =>
     ? sql`and m.message_uuid between ${firstUuid} and ${lastUuid}`
     : sql`and m.message_uuid >= uuid7_floor(now() - interval '100 days')`
 
+/** The columns of a message that is going to be sent. */
+const queuedColumns = (sql: Sql) => sql`
+  m.message_uuid as uuid, m.seq, m.destination, m.text, m.parts, m.sender_name,
+  m.expires_at, m.waits_until, m.content,
+  m.options -> 'window' as window, m.options -> 'ttl' as ttl_seconds, m.sealed`
+
 /** The CREATED messages of a chunk, at most `most`. */
 export function queuedMessages(sql: Sql, range: Range & { most?: number }, bounds: Bounds) {
   return sql<QueuedMessage[]>`
-    select m.message_uuid as uuid, m.seq, m.destination, m.text, m.parts, m.sender_name,
-      m.expires_at, m.waits_until, m.content,
-      m.options -> 'window' as window, m.options -> 'ttl' as ttl_seconds, m.sealed
+    select ${queuedColumns(sql)}
     from messages m
     where m.company_id = ${range.companyId} and m.lane_id = ${range.laneId}
       and m.seq >= ${range.firstSeq} and m.seq < ${range.nextSeq} ${within(sql, bounds)} and m.status = 'CREATED'
     order by m.seq limit ${range.most ?? null}`
+}
+
+/** The CREATED single messages of chunks of one company, at most `most` of each chunk. */
+export function queuedSingles(sql: Sql, companyId: number, ranges: (Range & { most: number })[]) {
+  return sql<(QueuedMessage & { laneId: number })[]>`
+    select queued.* from unnest(
+      ${ranges.map(({ laneId }) => laneId)}::bigint[], ${ranges.map(({ firstSeq }) => firstSeq)}::bigint[],
+      ${ranges.map(({ nextSeq }) => nextSeq)}::bigint[], ${ranges.map(({ most }) => most)}::int[]
+    ) q (lane_id, first_seq, next_seq, most)
+    cross join lateral (
+      select q.lane_id, ${queuedColumns(sql)}
+      from messages m
+      where m.company_id = ${companyId} and m.lane_id = q.lane_id and m.seq >= q.first_seq and m.seq < q.next_seq
+        ${within(sql, { firstUuid: null, lastUuid: null })} and m.status = 'CREATED'
+      order by m.seq limit q.most
+    ) queued`
 }
 
 /** The number of CREATED messages in a range, and the sum of their prices. */

@@ -168,7 +168,10 @@ async function storeAccepted(
       companyId,
       singles.flatMap((single, i) => timersOf(single, uuids[i]!)),
     ),
-    store.notifyLanes(sql),
+    store.notifyLanes(
+      sql,
+      singles.map(({ priority }) => priority),
+    ),
     changeReserved(sql, companyId, sum),
     cascades.length > 0 ? insertCascades(sql, companyId, cascades) : undefined,
     storeCodes(
@@ -253,7 +256,13 @@ export async function appendToLanes(
       const room = rooms.get(laneOf(keyOf(single, isCarried)))!
       return { uuid: single.uuid, laneId: room.laneId, seq: room.next++ }
     })
-    await Promise.all([updatePlaces(sql, companyId, places), store.notifyLanes(sql)])
+    await Promise.all([
+      updatePlaces(sql, companyId, places),
+      store.notifyLanes(
+        sql,
+        due.map(({ priority }) => priority),
+      ),
+    ])
   })
 }
 

@@ -1,5 +1,6 @@
 import { uuidRange } from '../../base/uuid7.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
+import { CODES } from '../lanes/lane.ts'
 import type { LaneKey } from '../lanes/single-lanes.ts'
 
 /**
@@ -31,4 +32,8 @@ export function selectToPlace(sql: Sql, companyId: number, uuids: string[]) {
     order by message_uuid`
 }
 
-export const notifyLanes = (sql: Sql) => sql`select pg_notify('tidings_lanes', '')`
+/** Tells the engines that lanes of these priorities have new messages. Codes have a loop of their own, which other messages need not wake. */
+export function notifyLanes(sql: Sql, priorities: number[]) {
+  const kinds = new Set(priorities.map(priority => (priority === CODES ? 'codes' : 'others')))
+  return sql`select pg_notify('tidings_lanes', kind) from unnest(${[...kinds]}::text[]) kind`
+}

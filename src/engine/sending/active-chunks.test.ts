@@ -63,6 +63,7 @@ function someChunks(given: Partial<ActiveChunksContext> = {}, fitting = Number.P
     gateways: { carriersOf: () => new Set() },
     isStopping: () => false,
     wakeUp: () => void wakeUps++,
+    onReturned: () => {},
     ...given,
   })
   return { chunks, returned, wakeUps: () => wakeUps }

@@ -9,10 +9,12 @@ import {
   windowOf,
 } from '../../domain/lanes/lane.ts'
 import { blockedLanes, renewLeases } from '../../domain/lanes/lanes.ts'
-import { closeLease } from '../../domain/leases/leases.ts'
-import { queuedMessages } from '../../domain/messages/messages.ts'
+import { closeLease, closeSentLeases } from '../../domain/leases/leases.ts'
+import type { QueuedMessage } from '../../domain/messages/message.ts'
+import { queuedMessages, queuedSingles } from '../../domain/messages/messages.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import type { Allowance, Allowances } from './allowances.ts'
+import { batchByCompany } from './company-batcher.ts'
 import { type ChunkInProgress, sendMessages } from './sender.ts'
 import { type Attempt, type SenderContext, unsentMessageOf } from './work.ts'
 
@@ -25,6 +27,8 @@ export type ActiveChunksContext = SenderContext & {
   isStopping(): boolean
   /** Called when a gateway may have a free place for another chunk. */
   wakeUp(): void
+  /** Called when messages of a chunk returned to their lane. */
+  onReturned(): void
 }
 
 /** Most messages submitted between two checks of the blacklist, stop requests and expiry. */
@@ -54,9 +58,20 @@ export class ActiveChunks {
   readonly #context: ActiveChunksContext
   /** By the token of the lease. */
   readonly #chunks = new Map<string, ActiveChunk>()
+  readonly #readSingles: (range: Lease & { most: number }) => Promise<QueuedMessage[]>
+  readonly #closeSent: (lease: Lease) => Promise<void>
 
   constructor(context: ActiveChunksContext) {
     this.#context = context
+    const { sql, clock } = context
+    this.#readSingles = batchByCompany(async (companyId, ranges) => {
+      const byLane = Map.groupBy(await queuedSingles(sql, companyId, ranges), ({ laneId }) => laneId)
+      return ranges.map(range => (byLane.get(range.laneId) ?? []).filter(({ seq }) => isWithin(range, seq)))
+    })
+    this.#closeSent = batchByCompany(async (companyId, leases) => {
+      await closeSentLeases(sql, companyId, leases, clock())
+      return leases.map(() => undefined)
+    })
   }
 
   /** Sends a leased chunk and returns to the lane what could not be sent. `askedAt`: when the lease was requested. */
@@ -130,7 +145,10 @@ export class ActiveChunks {
   }
 
   async #read(lane: RunnableLane, lease: Lease, most: number): Promise<Attempt[]> {
-    const queued = await queuedMessages(this.#context.sql, { ...lease, most }, lane)
+    const queued =
+      lane.dispatchId === null && !lane.leaseId
+        ? await this.#readSingles({ ...lease, most })
+        : await queuedMessages(this.#context.sql, { ...lease, most }, lane)
     const before = { attempts: lease.attempts, ...(lane.gatewayId ? { gatewayId: lane.gatewayId } : {}) }
     return queued.map(message => ({ ...message, ...before }))
   }
@@ -184,8 +202,10 @@ export class ActiveChunks {
   }
 
   async #closeLease(lease: Lease, left: UnsentMessage[]) {
+    if (left.length === 0) return this.#closeSent(lease)
     const { sql, billingZone, clock } = this.#context
     await closeLease(sql, lease, runsOf(left), { billingZone, now: clock() })
+    this.#context.onReturned()
   }
 
   /** Renews the leases of all chunks. A chunk whose lease another worker has taken is not sent any further. */
@@ -218,6 +238,8 @@ export class ActiveChunks {
       if (slice && performance.now() > slice.startedAt + LONG_SLICE_MS) await slice.checkAgain()
   }
 }
+
+const isWithin = ({ firstSeq, nextSeq }: Lease, seq: number) => seq >= firstSeq && seq < nextSeq
 
 const keyOf = ({ companyId, laneId }: { companyId: number; laneId: number }) => `${companyId}/${laneId}`
 

@@ -2,10 +2,11 @@ import type { Logger } from 'pino'
 import { nextOpening } from '../../base/time/sending-window.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, isOver, isShared, type Lease, type RunnableLane, windowOf } from '../../domain/lanes/lane.ts'
-import { postponeLane, takeChunk, takeOver } from '../../domain/lanes/lanes.ts'
+import { postponeLane, takeChunks, takeOver, type WantedChunk } from '../../domain/lanes/lanes.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type ActiveChunks, messagesPerSecond, type Route } from './active-chunks.ts'
 import type { Allowance, Allowances, UsedUp } from './allowances.ts'
+import { batchByCompany } from './company-batcher.ts'
 
 export type ChunkStarterContext = {
   sql: Pool
@@ -49,12 +50,28 @@ export class ChunkStarter {
   readonly #context: ChunkStarterContext
   readonly #running = new Set<Promise<void>>()
   readonly #lastUsed = new WeakMap<LiveGateway, number>()
+  readonly #takeChunk: (chunk: WantedChunk & { companyId: number }) => Promise<Lease | undefined>
 
   constructor(context: ChunkStarterContext) {
     this.#context = context
+    const { sql, worker } = context
+    this.#takeChunk = batchByCompany((companyId, chunks) => takeChunks(sql, companyId, chunks, worker))
   }
 
   async start(lane: RunnableLane, turn: Turn): Promise<Started> {
+    const [started] = await this.startAll([lane], turn)
+    return started ?? 'busy'
+  }
+
+  /** Starts chunks of several lanes. Lanes of one company share the statement that takes their leases. */
+  async startAll(lanes: RunnableLane[], turn: Turn): Promise<Started[]> {
+    const planned: (Started | (() => Promise<number>))[] = []
+    for (const lane of lanes) planned.push(await this.#plan(lane, turn))
+    return Promise.all(planned.map(plan => (typeof plan === 'function' ? plan() : plan)))
+  }
+
+  /** Chooses the gateway of the next chunk of a lane. Returns the function that takes the chunk, or the reason why none is taken. */
+  async #plan(lane: RunnableLane, turn: Turn): Promise<Started | (() => Promise<number>)> {
     const now = this.#context.clock()
     const opening = openingOf(lane, now)
     if (opening > now) return this.#postpone(lane, opening)
@@ -64,7 +81,7 @@ export class ChunkStarter {
     const route = await this.#drawAllowance(lane, free, turn.usedUp())
     if (route.allowance.parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
     if (route.allowance.parts === 0) return this.#postpone(lane, this.#retryAt(lane, route.allowance))
-    return this.#lease(lane, route)
+    return () => this.#lease(lane, route)
   }
 
   /** Resolves when all chunks have been sent and recorded. */
@@ -84,11 +101,12 @@ export class ChunkStarter {
   /** The moment a lease is taken. When another worker was faster or the database failed, the allowance is returned. */
   async #takeLease(lane: RunnableLane, route: Route): Promise<Lease | undefined> {
     const { sql, worker, allowances } = this.#context
+    const { companyId } = lane
     let lease: Lease | undefined
     try {
       lease = lane.leaseId
-        ? await takeOver(sql, { companyId: lane.companyId, leaseId: lane.leaseId }, worker)
-        : await takeChunk(sql, lane, route.mostMessages, worker)
+        ? await takeOver(sql, { companyId, leaseId: lane.leaseId }, worker)
+        : await this.#takeChunk({ companyId, lane, size: route.mostMessages })
     } finally {
       if (!lease) await allowances.giveBack(route.allowance, route.allowance.parts)
     }

@@ -9,6 +9,8 @@ const FIRST_PAGE = 20
 const NEXT_PAGE = 200
 /** A company whose lanes cannot go is not read any further in this turn. */
 const MOST_PAGES = 5
+/** Messages of a small lane. */
+const SMALL = 50
 /** Companies whose first pages are read together. */
 const COMPANIES_AT_ONCE = 50
 
@@ -70,6 +72,15 @@ export class LaneQueue {
     return lane
   }
 
+  /** Takes the small lanes of a company that are already read, at most `most`: they are started together. */
+  takeSmall(companyId: number, most: number): PagedLane[] {
+    const company = this.#companies.get(companyId)
+    if (!company) return []
+    const small = company.lanes.filter(isSmall).slice(0, most)
+    company.lanes = company.lanes.filter(lane => !small.includes(lane))
+    return small
+  }
+
   /** Counts messages that were started. The rest of the lane comes again, behind the other lanes of its company. */
   served(lane: PagedLane, messages: number): void {
     this.#context.turns.served(lane.companyId, messages)
@@ -112,6 +123,10 @@ export class LaneQueue {
     for (const company of companies) take(company, read.get(company.companyId) ?? [], limit)
   }
 }
+
+/** A lane of single messages with so few messages that its statements cost more than its messages. */
+export const isSmall = ({ waiting, leaseId, dispatchId }: PagedLane): boolean =>
+  waiting <= SMALL && !leaseId && dispatchId === null
 
 /** Adds a page to the lanes of a company, and notes where the next page of each source begins. */
 function take(company: Waiting, read: PagedLane[], limit: number) {

@@ -7,6 +7,7 @@ import { subscribersThatWrote } from '../../domain/inbound/inbound.ts'
 import { isOver } from '../../domain/lanes/lane.ts'
 import { stoppedAmong } from '../../domain/stopping/stopping.ts'
 import type { LiveGateway } from '../gateways/gateways.ts'
+import { batchByCompany } from './company-batcher.ts'
 import { contentOf } from './outgoing.ts'
 import { type Attempt, refuseAll, senderNameOf, sendLater, type Work } from './work.ts'
 
@@ -66,24 +67,41 @@ function postponeOutsideHours(work: Work, messages: Attempt[], now: Date): Attem
 export type Unwanted = Map<string, number>
 
 export async function findUnwanted({ sql, lane }: Work, messages: Attempt[]): Promise<Unwanted> {
-  const [blacklisted, stopped] = await Promise.all([
-    blacklistedAmong(
-      sql,
-      lane.companyId,
-      messages.map(({ destination }) => destination),
-    ),
-    stoppedAmong(
-      sql,
-      lane.companyId,
-      messages.map(({ uuid }) => uuid),
-    ),
-  ])
+  const check = checks.get(sql) ?? batchChecks(sql)
+  const { blacklisted, stopped } = await check({ companyId: lane.companyId, messages })
   const unwanted: Unwanted = new Map()
   if (blacklisted.size > 0)
     for (const { uuid, destination } of messages)
       if (blacklisted.has(destination)) unwanted.set(uuid, errorCodes.blacklisted)
-  for (const uuid of stopped) unwanted.set(uuid, errorCodes.stopped)
+  for (const { uuid } of messages) if (stopped.has(uuid)) unwanted.set(uuid, errorCodes.stopped)
   return unwanted
+}
+
+type Check = { companyId: number; messages: Attempt[] }
+type Checked = { blacklisted: Set<string>; stopped: Set<string> }
+
+const checks = new WeakMap<Work['sql'], (check: Check) => Promise<Checked>>()
+
+/** Chunks of a company that begin together are checked together. */
+function batchChecks(sql: Work['sql']) {
+  const check = batchByCompany(async (companyId, all: Check[]) => {
+    const messages = all.flatMap(one => one.messages)
+    const [blacklisted, stopped] = await Promise.all([
+      blacklistedAmong(
+        sql,
+        companyId,
+        messages.map(({ destination }) => destination),
+      ),
+      stoppedAmong(
+        sql,
+        companyId,
+        messages.map(({ uuid }) => uuid),
+      ),
+    ])
+    return all.map(() => ({ blacklisted, stopped }))
+  })
+  checks.set(sql, check)
+  return check
 }
 
 /** Refuses unwanted messages that have no result yet, and returns the others. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Pool } from '../../db/sql.ts'
-import { CODES } from '../../domain/lanes/lane.ts'
+import { CODES, type PagedLane } from '../../domain/lanes/lane.ts'
 import { companiesWithLeases } from '../../domain/lanes/lanes.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
@@ -10,7 +10,7 @@ import type { Recorder } from '../recording/recorder.ts'
 import { ActiveChunks } from './active-chunks.ts'
 import { Allowances } from './allowances.ts'
 import { ChunkStarter, hasFreePlace, type Turn } from './chunk-starter.ts'
-import { LaneQueue } from './lane-queue.ts'
+import { isSmall, LaneQueue } from './lane-queue.ts'
 import { CompanyTurns, createTurns, type Turns } from './turns.ts'
 import { WakeUp } from './wake-up.ts'
 
@@ -36,6 +36,10 @@ const RENEW_EVERY_MS = 2000
 const BLOCK_EVERY_MS = 300
 /** A turn that found work ends after this time, so that lanes which became ready meanwhile join the next turn. */
 const TURN_MS = 200
+/** Least time from the beginning of a turn that started chunks to the next turn. */
+const TURN_EVERY_MS = 10
+/** Small lanes that are started together. */
+const TOGETHER = 20
 
 /**
  * Finds lanes with messages to send and starts chunks of them, as many at once as the gateways take. All its state is in
@@ -53,8 +57,11 @@ export class Scheduler {
   readonly #sending: Loop[]
   readonly #leases: Loop[]
   #isStopping = false
-  /** A gateway had no place for a code: the next free place wakes up the loop of codes, too. */
+  /** A gateway had no place: the next free place wakes up the loop. */
   #isCodeWaiting = false
+  #isOtherWaiting = false
+  /** When the last turn began that started chunks, codes excluded. */
+  #lastTurnAt = Number.NEGATIVE_INFINITY
 
   constructor(context: SchedulerContext) {
     this.#context = context
@@ -66,6 +73,7 @@ export class Scheduler {
       allowances,
       isStopping: () => this.#isStopping,
       wakeUp: onRoom,
+      onReturned: () => this.wake(),
     })
     this.#starter = new ChunkStarter({ ...context, allowances, chunks, onRoom })
     this.#sending = [
@@ -78,10 +86,10 @@ export class Scheduler {
     ]
   }
 
-  /** Reads the lanes at once: there may be new messages. */
-  wake(): void {
-    this.#wakeUpOfCodes.now()
-    this.#wakeUp.now()
+  /** Reads the lanes at once: there may be new messages, of the kind `codes` or `others`, or of both. */
+  wake(kind = ''): void {
+    if (kind !== 'others') this.#wakeUpOfCodes.now()
+    if (kind !== 'codes') this.#wakeUp.now()
   }
 
   async stop(): Promise<void> {
@@ -110,15 +118,26 @@ export class Scheduler {
    * during the turn would go to a lower priority that asks next, and not to the higher priority that has just asked.
    */
   async #turnOfOthers() {
+    await this.#untilNextTurn()
     const usedUp = new Map()
     const full = new Set<LiveGateway>()
+    this.#isOtherWaiting = false
     const hasPlace = (gateway: LiveGateway, priority: number) => {
       if (!hasFreePlace(gateway, priority)) full.add(gateway)
+      if (full.has(gateway)) this.#isOtherWaiting = true
       return !full.has(gateway)
     }
     const { next } = this.#wakeUp
+    const begunAt = performance.now()
     const isIdle = await this.#serve(OTHERS, this.#sharesOfOthers, { usedUp: () => usedUp, hasPlace })
     if (isIdle) await this.#idle(next)
+    else this.#lastTurnAt = begunAt
+  }
+
+  /** Messages that arrive shortly after a turn wait for a moment and are sent together. A lone message does not wait. */
+  async #untilNextTurn() {
+    const waitMs = this.#lastTurnAt + TURN_EVERY_MS - performance.now()
+    if (waitMs > 0) await timeout(waitMs)
   }
 
   #idle(wakeUp: Promise<void>) {
@@ -137,14 +156,16 @@ export class Scheduler {
       const kind = shares.next(each => queues[each]?.hasMore() ?? false)
       const queue = kind === undefined ? undefined : queues[kind]
       if (kind === undefined || !queue) break
-      const lane = await queue.next()
-      const started = lane ? await this.#starter.start(lane, turn) : 'busy'
-      if (!lane || started === 'busy') continue
-      endsAt = Math.min(endsAt, performance.now() + TURN_MS)
-      queue.served(lane, started)
-      if (started === 0) continue
-      isAnyStarted = true
-      shares.served(kind, started)
+      const lanes = await nextLanes(queue)
+      for (const [i, started] of (await this.#starter.startAll(lanes, turn)).entries()) {
+        const lane = lanes[i]
+        if (!lane || started === 'busy') continue
+        endsAt = Math.min(endsAt, performance.now() + TURN_MS)
+        queue.served(lane, started)
+        if (started === 0) continue
+        isAnyStarted = true
+        shares.served(kind, started)
+      }
     }
     return !isAnyStarted && !queues.some(queue => queue.hasMore())
   }
@@ -175,11 +196,18 @@ export class Scheduler {
     return all > 0 && up.length === all && up.every(one => !turn.hasPlace(one, priority))
   }
 
-  /** Codes seldom wait for a place. Their loop is woken up only when one does. */
+  /** A loop is woken up only when some of its messages wait for a place. */
   #wakeUpForRoom() {
-    this.#wakeUp.now()
+    if (this.#isOtherWaiting) this.#wakeUp.now()
     if (this.#isCodeWaiting) this.#wakeUpOfCodes.now()
   }
+}
+
+/** The lane whose turn it is, or several small lanes of its company, which are started together. */
+async function nextLanes(queue: LaneQueue): Promise<PagedLane[]> {
+  const lane = await queue.next()
+  if (!lane) return []
+  return isSmall(lane) ? [lane, ...queue.takeSmall(lane.companyId, TOGETHER - 1)] : [lane]
 }
 
 const timeout = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
