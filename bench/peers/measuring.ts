@@ -12,6 +12,8 @@ export type Round = {
   millisecondsByPart: PartSeconds
   milliseconds: number
   peakBytes: number
+  /** Transactions for one delivered message, for a system with a database. */
+  commits: number | undefined
 }
 
 export type SinglesRound = Round & { load: Load; acceptedPerSecond: number }
@@ -32,12 +34,20 @@ export async function singlesRound(system: System, connections: number, seconds:
 
 /** Runs work that sends messages, and waits for the last of them. */
 export async function measure(system: System, work: () => Promise<void>): Promise<Round> {
-  const before = { counts: await system.smsc.counts(), seconds: await system.processorSeconds() }
+  const before = {
+    counts: await system.smsc.counts(),
+    seconds: await system.processorSeconds(),
+    commits: await system.commits?.(),
+  }
   const memory = new MemoryWatch(system)
   const begun = performance.now()
   await work()
   const ended = await system.smsc.untilQuiet()
-  const after = { counts: await system.smsc.counts(), seconds: await system.processorSeconds() }
+  const after = {
+    counts: await system.smsc.counts(),
+    seconds: await system.processorSeconds(),
+    commits: await system.commits?.(),
+  }
   const delivered = after.counts.receiptsAcknowledged - before.counts.receiptsAcknowledged
   const millisecondsByPart = Object.fromEntries(
     Object.entries(after.seconds).map(([part, seconds]) => [
@@ -51,6 +61,7 @@ export async function measure(system: System, work: () => Promise<void>): Promis
     millisecondsByPart,
     milliseconds: totalOf(millisecondsByPart),
     peakBytes: await memory.stop(),
+    commits: after.commits === undefined ? undefined : (after.commits - (before.commits ?? 0)) / delivered,
   }
 }
 

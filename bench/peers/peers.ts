@@ -145,8 +145,14 @@ const figuresOf = (what: string, rounds: Round[]): Figure[] => [
     value: median(rounds.map(round => round.millisecondsByPart[part] ?? 0)),
     unit: 'ms a message',
   })),
+  ...commitsOf(what, rounds),
   { what: `${what}: memory`, value: Math.max(...rounds.map(round => round.peakBytes)) / 1024 / 1024, unit: 'MiB' },
 ]
+
+function commitsOf(what: string, rounds: Round[]): Figure[] {
+  const commits = rounds.flatMap(round => round.commits ?? [])
+  return commits.length > 0 ? [{ what: `${what}: transactions`, value: median(commits), unit: 'a message' }] : []
+}
 
 /** The ratio of the medians of two systems. */
 function ratio<A extends Round, B extends Round>(

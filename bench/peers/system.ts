@@ -20,6 +20,8 @@ export type System = {
   request: MessageRequest
   processorSeconds(): Promise<PartSeconds>
   memoryBytes(): Promise<number>
+  /** Committed transactions of its database so far. A statement outside a transaction counts as one. */
+  commits?(): Promise<number>
   /** Ends all of its processes at once, as a power failure does. */
   kill(): Promise<void>
   /** Starts it again on the files that it left. */

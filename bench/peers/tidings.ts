@@ -70,6 +70,7 @@ async function prepare(service: Service, smsc: SmscProcess): Promise<Omit<Tiding
     },
     processorSeconds: () => service.processorSeconds(),
     memoryBytes: () => service.memoryBytes(),
+    commits: () => service.commits(),
     kill: () => service.kill(),
     restart: () => service.start(),
   }
@@ -135,6 +136,12 @@ class Service {
   async memoryBytes() {
     const [api] = await this.#nodeProcesses()
     return (await memoryOfTree(api)) + (await memoryOfTree(await this.#postmaster()))
+  }
+
+  async commits() {
+    const [row] = await this.sql<{ commits: number }[]>`
+      select xact_commit as commits from pg_stat_database where datname = current_database()`
+    return row?.commits ?? 0
   }
 
   async kill() {
