@@ -19,19 +19,24 @@ export {
 const PAGE = 500
 
 /**
- * The queues that have messages of one priority to send now. The statement skips from queue to queue in the index, so a
+ * The queues that have messages of these priorities to send now, by priority. The statement skips from queue to queue in the index, so a
  * company with twenty thousand lanes costs as much as a company with a few.
  */
-export async function queuesWithWork(sql: Sql, priority: number, now: Date): Promise<Queue[]> {
-  const found: Queue[] = []
-  let after: { companyId: number; channelType: string } = { companyId: 0, channelType: '' }
+export async function queuesByPriority(sql: Sql, priorities: number[], now: Date): Promise<Map<number, Queue[]>> {
+  const found = new Map<number, Queue[]>(priorities.map(priority => [priority, []]))
+  let after = { priority: Math.min(...priorities), companyId: 0, channelType: '' }
   for (;;) {
-    const page = await store.selectQueues(sql, priority, now, after, PAGE)
-    for (const { companyId, channelType, isReady } of page) if (isReady) found.push({ companyId, channelType })
+    const page = await store.selectQueues(sql, Math.max(...priorities), now, after, PAGE)
+    for (const { priority, companyId, channelType, isReady } of page)
+      if (isReady) found.get(priority)?.push({ companyId, channelType })
     const last = page.at(-1)
     if (!last || sum(page.map(({ lanes }) => lanes)) < PAGE) return found
     after = last
   }
+}
+
+export async function queuesWithWork(sql: Sql, priority: number, now: Date): Promise<Queue[]> {
+  return (await queuesByPriority(sql, [priority], now)).get(priority) ?? []
 }
 
 /** The companies with leases that may be expired or due, found in the same way. */

@@ -35,27 +35,28 @@ const withSender = (sql: Sql) => sql`
 const mayGo = (sql: Sql, now: Date) => sql`
   l.not_before <= ${now} and s.suspended is not true and (l.end_at is null or l.end_at > ${now})`
 
-type QueueKey = { companyId: number; channelType: string }
+type QueueKey = { priority: number; companyId: number; channelType: string }
 
 /**
- * The channels in which companies have open lanes with messages that no worker has taken, in the order of companies
+ * The channels in which companies have open lanes with messages that no worker has taken, in the order of priorities, companies
  * and channels, and whether a lane of each may go now. At most `limit` lanes are read: `lanes` says how many were.
  * Lanes of one channel are read in the order of their times, so the first one decides, and the next call leaps over
  * the others.
  */
-export function selectQueues(sql: Sql, priority: number, now: Date, after: QueueKey, limit: number) {
-  return sql<(Queue & { isReady: boolean; lanes: number })[]>`
-    select company_id, channel_type, min(not_before) <= ${now} as is_ready,
+export function selectQueues(sql: Sql, lastPriority: number, now: Date, after: QueueKey, limit: number) {
+  return sql<(Queue & { priority: number; isReady: boolean; lanes: number })[]>`
+    select priority, company_id, channel_type, min(not_before) <= ${now} as is_ready,
       count(*) as lanes
     from (
-      select company_id, channel_type, not_before from lanes
-      where open and cursor < tail and priority = ${priority}
-        and (company_id, channel_type) > (${after.companyId}::bigint, ${after.channelType}::text)
-      order by company_id, channel_type, not_before
+      select priority, company_id, channel_type, not_before from lanes
+      where open and cursor < tail and priority <= ${lastPriority}
+        and (priority, company_id, channel_type)
+          > (${after.priority}::int, ${after.companyId}::bigint, ${after.channelType}::text)
+      order by priority, company_id, channel_type, not_before
       limit ${limit}
     ) page
-    group by company_id, channel_type
-    order by company_id, channel_type`
+    group by priority, company_id, channel_type
+    order by priority, company_id, channel_type`
 }
 
 /** The companies that have leases, in their order, and whether one of them is due. At most `limit` leases are read. */

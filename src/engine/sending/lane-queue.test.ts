@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { companiesWithLeases, takeChunk } from '../../domain/lanes/lanes.ts'
+import { companiesWithLeases, queuesWithWork, takeChunk } from '../../domain/lanes/lanes.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../../testing/world.ts'
@@ -27,9 +27,11 @@ async function open(given: Partial<LaneQueueContext> = {}): Promise<LaneQueue> {
   const [row] = await db.sql<{ priority: number }[]>`select priority from lanes where open limit 1`
   const withLeases = companiesWithLeases(db.sql, now)
   const turns = new CompanyTurns()
+  const priority = given.priority ?? row?.priority ?? 0
   return LaneQueue.open({
     sql: db.sql,
-    priority: row?.priority ?? 0,
+    priority,
+    queues: queuesWithWork(db.sql, priority, given.now ?? now),
     now,
     turns,
     withLeases,

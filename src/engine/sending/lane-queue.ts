@@ -1,7 +1,7 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { PagedLane, Place, Queue } from '../../domain/lanes/lane.ts'
-import { lanesInTurn, leasesInTurn, queuesWithWork } from '../../domain/lanes/lanes.ts'
+import { lanesInTurn, leasesInTurn } from '../../domain/lanes/lanes.ts'
 import type { CompanyTurns } from './turns.ts'
 
 /** Lanes and leases of a company that are read at first; most companies have no more. */
@@ -19,6 +19,8 @@ export type LaneQueueContext = {
   priority: number
   now: Date
   turns: CompanyTurns
+  /** The queues of this priority that have messages to send. */
+  queues: Promise<Queue[]>
   /** The companies that may have leases to be taken over. */
   withLeases: Promise<number[]>
   /** No gateway of the channel has a free place: its lanes need not be read. */
@@ -43,8 +45,8 @@ export class LaneQueue {
   }
 
   static async open(context: LaneQueueContext): Promise<LaneQueue> {
-    const { sql, priority, now, withLeases, isFull } = context
-    const [companiesWithLeases, queues] = await Promise.all([withLeases, queuesWithWork(sql, priority, now)])
+    const { withLeases, isFull } = context
+    const [companiesWithLeases, queues] = await Promise.all([withLeases, context.queues])
     const companies = new Map<number, Waiting>()
     const waitingOf = (companyId: number) => {
       const waiting = companies.get(companyId) ?? { companyId, sources: [], pages: 0, lanes: [] }

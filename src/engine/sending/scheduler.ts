@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, type PagedLane } from '../../domain/lanes/lane.ts'
-import { companiesWithLeases } from '../../domain/lanes/lanes.ts'
+import { companiesWithLeases, queuesByPriority } from '../../domain/lanes/lanes.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type Loop, repeat } from '../loop.ts'
@@ -174,9 +174,11 @@ export class Scheduler {
     const { sql, clock } = this.#context
     const now = clock()
     const withLeases = companiesWithLeases(sql, now)
+    const byPriority = queuesByPriority(sql, priorities, now)
     const queues = priorities.map(priority => {
+      const queues = byPriority.then(found => found.get(priority) ?? [])
       const isFull = (channelType: ChannelType) => this.#isChannelFull(channelType, priority, turn)
-      return LaneQueue.open({ sql, priority, now, withLeases, turns: this.#turnsOf(priority), isFull })
+      return LaneQueue.open({ sql, priority, now, queues, withLeases, turns: this.#turnsOf(priority), isFull })
     })
     return Promise.all(queues)
   }
