@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../src/commands/service/http-listeners.ts'
-import { memoryOfTree, secondsOfTree } from './processes.ts'
+import { memoryOf, secondsOfTree } from './processes.ts'
 import { SmscProcess } from './smsc.ts'
 import { BINDS, type System, TEXT, WINDOW } from './system.ts'
 
@@ -97,7 +97,7 @@ class Kannel {
 
   async memoryBytes() {
     const { bearerbox, smsbox } = this.#running
-    return (await memoryOfTree(bearerbox)) + (await memoryOfTree(smsbox))
+    return memoryOf([bearerbox, smsbox])
   }
 
   async end(signal: NodeJS.Signals) {

@@ -14,10 +14,9 @@ export async function secondsOfTree(root: number, except: number[] = []): Promis
   return treeOf(root, stats, except).reduce((sum, { seconds }) => sum + seconds, 0)
 }
 
-/** Memory of a process and its descendants in bytes. Memory that processes share is counted once. */
-export async function memoryOfTree(root: number): Promise<number> {
-  const tree = treeOf(root, await readStats(), [])
-  const sizes = await Promise.all(tree.map(({ pid }) => memoryOf(pid)))
+/** Memory of processes in bytes. Memory that processes share is counted once. */
+export async function memoryOf(pids: number[]): Promise<number> {
+  const sizes = await Promise.all(pids.map(proportionalBytes))
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
@@ -50,7 +49,7 @@ async function readStat(name: string): Promise<Stat | undefined> {
   return { pid: Number(name), parent, seconds: ticks / TICKS_PER_SECOND }
 }
 
-async function memoryOf(pid: number): Promise<number> {
+async function proportionalBytes(pid: number): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
   return Number(/^Pss: +(\d+) kB/m.exec(rollup)?.[1] ?? 0) * 1024
 }

@@ -12,7 +12,7 @@ import { addGateway } from '../../src/domain/gateways/gateways.ts'
 import { createKey } from '../../src/domain/keys/keys.ts'
 import { brands } from '../../src/domain/numbering/brand.ts'
 import { aCompany, aPartner, aSender, type TestPartner } from '../../src/testing/factories.ts'
-import { memoryOfTree, pidsOfTree, secondsOfTree } from './processes.ts'
+import { memoryOf, pidsOfTree, secondsOfTree } from './processes.ts'
 import { SmscProcess } from './smsc.ts'
 import { BINDS, type System, TEXT, WINDOW } from './system.ts'
 
@@ -125,17 +125,17 @@ class Service {
   }
 
   async processorSeconds() {
-    const [api, engine] = await this.#nodeProcesses()
+    const [api, engine, postmaster] = [this.#api, await this.#engine(), await this.#postmaster()]
     return {
-      API: await secondsOfTree(api, [engine]),
+      API: await secondsOfTree(api, [engine, postmaster]),
       engine: await secondsOfTree(engine),
-      database: await secondsOfTree(await this.#postmaster()),
+      database: await secondsOfTree(postmaster),
     }
   }
 
   async memoryBytes() {
-    const [api] = await this.#nodeProcesses()
-    return (await memoryOfTree(api)) + (await memoryOfTree(await this.#postmaster()))
+    const pids = await this.#pids()
+    return memoryOf(pids)
   }
 
   async commits() {
@@ -145,8 +145,7 @@ class Service {
   }
 
   async kill() {
-    const [api] = await this.#nodeProcesses()
-    const pids = [...(await pidsOfTree(api)), ...(await pidsOfTree(await this.#postmaster()))]
+    const pids = await this.#pids()
     const ended = this.#process && once(this.#process, 'exit')
     for (const pid of pids) killNow(pid)
     await ended
@@ -172,12 +171,22 @@ class Service {
     }
   }
 
-  /** The process that serves the APIs, and its child, the engine. */
-  async #nodeProcesses(): Promise<[api: number, engine: number]> {
-    const pids = await pidsOfTree(this.#process?.pid ?? 0)
-    const [api, engine] = pids
-    if (api === undefined || engine === undefined) throw new Error('Tidings does not run')
-    return [api, engine]
+  get #api(): number {
+    if (this.#process?.pid === undefined) throw new Error('Tidings does not run')
+    return this.#process.pid
+  }
+
+  async #engine(): Promise<number> {
+    for (const pid of await pidsOfTree(this.#api)) {
+      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      if (line.split('\0').includes('engine')) return pid
+    }
+    throw new Error('The engine of Tidings does not run')
+  }
+
+  /** All processes. A server that another process had started is no child of ours. */
+  async #pids(): Promise<number[]> {
+    return [...new Set([...(await pidsOfTree(this.#api)), ...(await pidsOfTree(await this.#postmaster()))])]
   }
 
   async #postmaster(): Promise<number> {
