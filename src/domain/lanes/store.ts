@@ -59,12 +59,16 @@ export function selectQueues(sql: Sql, lastPriority: number, now: Date, after: Q
     order by priority, company_id, channel_type`
 }
 
-/** The companies that have leases, in their order, and whether one of them is due. At most `limit` leases are read. */
+/**
+ * The companies that have leases, in their order, and whether one of them may be due and without a worker. At most `limit`
+ * leases are read.
+ */
 export function selectCompaniesWithLeases(sql: Sql, now: Date, afterCompanyId: number, limit: number) {
   return sql<{ companyId: number; isReady: boolean; leases: number }[]>`
-    select company_id, min(due_at) <= ${now} as is_ready, count(*) as leases
+    select company_id, count(*) as leases,
+      bool_or(due_at <= ${now} and claimed_until < clock_timestamp()) or count(*) = ${limit} as is_ready
     from (
-      select company_id, due_at from leases where company_id > ${afterCompanyId}
+      select company_id, due_at, claimed_until from leases where company_id > ${afterCompanyId}
       order by company_id, due_at
       limit ${limit}
     ) page

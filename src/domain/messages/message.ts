@@ -99,6 +99,8 @@ export type ChangedMessage = {
   /** Of a single message. Messages of a dispatch have the channel of the dispatch. */
   channelType: ChannelType | null
   trafficType: TrafficType | null
+  /** A single message whose client wants callbacks, or that belongs to a cascade or carries a code. */
+  isFollowed: boolean
 }
 
 /** The counters of a dispatch are stored in blocks of this many positions. */

@@ -295,8 +295,9 @@ export function updateStatuses(
     where m.company_id = ${companyId} and m.message_uuid = any(q.uuids)
       and m.message_uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid} and m.status = ${from}
     returning m.message_uuid as uuid, m.dispatch_id, m.dispatch_position as position, m.lane_id, m.seq, m.parts, m.price,
-      m.tariff_id, m.brand_id, m.destination, m.channel_type,
-      m.traffic_type`
+      m.tariff_id, m.brand_id, m.destination, m.channel_type, m.traffic_type,
+      m.callback_url is not null or m.cascade_uuid is not null or coalesce(m.options ? 'verification', false)
+        as is_followed`
 }
 
 /**

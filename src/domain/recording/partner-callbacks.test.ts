@@ -29,6 +29,7 @@ const aChange = (given: Partial<StatusChange> = {}): StatusChange => ({
   destination: '79160000001',
   channelType: null,
   trafficType: null,
+  isFollowed: false,
   from: 'SENT',
   to: 'DELIVERED',
   at: END_AT,

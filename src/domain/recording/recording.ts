@@ -66,9 +66,9 @@ export async function recordWithin(
     countStatusChanges(sql, companyId, changes, costs.filter(isMessageCost), kindOf),
   ])
   await completeDispatches(sql, companyId, changes)
-  const isOfMessagingApi = ({ dispatchId }: StatusChange) =>
-    dispatchId === null || dispatches.get(dispatchId)?.api === 'messaging'
-  await followUp(sql, companyId, changes.filter(isOfMessagingApi), { ...context, pool, currency: account.currency })
+  const isFollowedUp = ({ dispatchId, isFollowed }: StatusChange) =>
+    dispatchId === null ? isFollowed : dispatches.get(dispatchId)?.api === 'messaging'
+  await followUp(sql, companyId, changes.filter(isFollowedUp), { ...context, pool, currency: account.currency })
   await recordReads(sql, companyId, reports, context.now)
   return changes.length
 }
