@@ -4,7 +4,7 @@ import { createDispatch } from '../../domain/dispatches/creating.ts'
 import { listDispatches, requireDispatch, requireDispatchProgress } from '../../domain/dispatches/reading.ts'
 import { MOST_WAITING_LANES } from '../../domain/lanes/lane.ts'
 import { hasTooManyLanes, lanesInTurn, queuesWithWork } from '../../domain/lanes/lanes.ts'
-import { acceptedMessages, pageOfMessages } from '../../domain/messages/messages.ts'
+import { acceptedMessages, pageOfMessages, queuedSingles } from '../../domain/messages/messages.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { createTokenReader } from '../../domain/partners/partners.ts'
 import { advanceDueSenders } from '../../domain/senders/moderation.ts'
@@ -226,6 +226,14 @@ describe.each(planModes)('%s', mode => {
       const page = (sql: Pool) => lanesInTurn(sql, 3, now, [{ companyId: crowdedId, channelType: 'VK' }], 20)
       const ofLanes = (await readsOf(page, /lateral/)).filter(({ table }) => table === 'lanes')
       expect(ofLanes).toEqual([{ table: 'lanes', index: 'lanes_in_turn', rows: 20 }])
+    })
+
+    test('have their messages read by their places, several lanes at once', async () => {
+      const lanes = await lanesInTurn(db.sql, 3, now, [{ companyId: crowdedId, channelType: 'VK' }], 20)
+      const ranges = lanes.map(({ laneId }) => ({ companyId: crowdedId, laneId, firstSeq: 0, nextSeq: 1, most: 1000 }))
+      const reads = await readsOf(sql => queuedSingles(sql, crowdedId, ranges), /lateral/)
+      expect(reads.every(({ index }) => index?.includes('company_id_lane_id_seq'))).toBe(true)
+      expect(reads.reduce((sum, { rows }) => sum + rows, 0)).toBe(20)
     })
 
     test('are counted up to the limit', async () => {
