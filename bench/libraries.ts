@@ -4,14 +4,11 @@ import { parse } from 'csv-parse'
 import { LRUCache } from 'lru-cache'
 import PQueue from 'p-queue'
 import { readRows } from '../src/commands/send/csv.ts'
-import { Poster, type Target, targetOf } from '../src/engine/callbacks/request.ts'
 import { IngestQueue } from '../src/http/ingest-queue.ts'
-import { startChild } from './child.ts'
 import { type Figure, inTurn, median } from './figures.ts'
-import { UndiciPoster } from './undici-poster.ts'
 
 export const name = 'libraries'
-export const about = 'our own code beside packages: CSV, caches, requests of callbacks, queues'
+export const about = 'our own code beside packages: CSV, caches, queues'
 
 const ROUNDS = 3
 const ROWS = 500_000
@@ -37,7 +34,6 @@ export async function run(): Promise<Figure[]> {
     { what: 'insertions, lru-cache', value: cache.ours, unit: 'entries/s' },
     { what: 'insertions, Map that deletes its oldest entry', value: cache.floor, unit: 'entries/s' },
     { what: 'ratio of the caches', value: cache.ratio, unit: '', target: { least: 1 } },
-    ...(await besideUndici()),
     ...(await besidePQueue()),
   ]
 }
@@ -144,46 +140,6 @@ function fillMap(): number {
     if (map.size > ENTRIES && oldest !== undefined) map.delete(oldest)
   }
   return map.size
-}
-
-// Requests of callbacks -----------------------------------------------------------------------------------------------
-
-const REQUESTS = 20_000
-const AT_ONCE = 16
-const body = JSON.stringify({ event: 'delivered', messageUuid: '01980000-0000-7000-8000-000000000001' })
-const headers = {
-  'webhook-id': 'evt_1',
-  'webhook-timestamp': '1790000000',
-  'webhook-signature': `v1,${'a'.repeat(44)}`,
-}
-
-async function besideUndici(): Promise<Figure[]> {
-  const child = await startChild('receivers.ts', { RECEIVERS: '1' })
-  try {
-    const guide = await fetch(`http://127.0.0.1:${child.port}`)
-    const { ports } = (await guide.json()) as { ports: number[] }
-    const target = targetOf(`http://127.0.0.1:${ports[0]}/callbacks`)
-    if (!target) throw new Error('the receiver has no address')
-    return await compared(
-      'callbacks',
-      'request',
-      () => costOfRequests(new Poster({ allow: ['127.0.0.0/8'] }), target),
-      () => costOfRequests(new UndiciPoster({ allow: ['127.0.0.0/8'] }), target),
-    )
-  } finally {
-    await child.stop()
-  }
-}
-
-async function costOfRequests(poster: Pick<Poster | UndiciPoster, 'post' | 'close'>, target: Target): Promise<Cost> {
-  const cost = await costOf(REQUESTS, () =>
-    repeatedly(REQUESTS, AT_ONCE, async () => {
-      const result = await poster.post(target, headers, body)
-      if (!('statusCode' in result) || result.statusCode !== 200) throw new Error('a request failed')
-    }),
-  )
-  await poster.close()
-  return cost
 }
 
 // Queues --------------------------------------------------------------------------------------------------------------

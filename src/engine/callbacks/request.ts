@@ -1,6 +1,5 @@
-import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { isIP } from 'node:net'
+import { isIP, Socket } from 'node:net'
+import { Agent, buildConnector, Client, type Dispatcher, Pool } from 'undici'
 import {
   ADDRESS_REFUSED,
   type AddressCheck,
@@ -76,22 +75,22 @@ function decoded(text: string): string {
 export class Poster {
   readonly #isAllowed: AddressCheck
   readonly #timeoutMs: number
-  readonly #agents: { plain: Agent; secure: HttpsAgent }
+  readonly #agent: Agent
   readonly #open = new Set<Exchange>()
   #isClosed = false
 
   constructor(settings: RequestSettings) {
     this.#isAllowed = createAddressCheck(settings.allow)
     this.#timeoutMs = settings.timeoutMs ?? TIMEOUT_MS
-    const options = {
-      keepAlive: true,
-      maxSockets: MOST_CONNECTIONS_TO_A_HOST,
-      timeout: IDLE_CONNECTION_MS,
+    const connect = buildConnector({
       lookup: createLookup(this.#isAllowed, settings.resolve ?? resolveName, familyOf(settings.sourceIp ?? '')),
-      localAddress: settings.sourceIp,
       autoSelectFamilyAttemptTimeout: 2000,
-    }
-    this.#agents = { plain: new Agent(options), secure: new HttpsAgent(options) }
+      allowH2: false,
+      timeout: 0, // the exchange has a timer for all of it
+    })
+    const openConnection = (origin: URL) => new Connection(origin, connect, settings.sourceIp)
+    const poolOptions = { connections: MOST_CONNECTIONS_TO_A_HOST, allowH2: false, factory: openConnection }
+    this.#agent = new Agent({ factory: origin => new Pool(origin, poolOptions) })
   }
 
   async post(target: Target, headers: Headers, body: string): Promise<PostResult> {
@@ -106,34 +105,17 @@ export class Poster {
   close(): void {
     this.#isClosed = true
     for (const exchange of this.#open) exchange.breakOff()
-    this.#agents.plain.destroy()
-    this.#agents.secure.destroy()
+    void this.#agent.destroy()
   }
 
   async #exchange(target: Target, headers: Headers, body: string): Promise<PostResult | 'stale'> {
     if (this.#isClosed) return { kind: 'abandoned' }
-    const exchange = new Exchange(this.#requestTo(target, headers, body), this.#timeoutMs)
+    const exchange = new Exchange(this.#timeoutMs)
     this.#open.add(exchange)
-    await exchange.run(body)
+    this.#agent.dispatch(requestTo(target, headers, body), exchange)
+    await exchange.over()
     this.#open.delete(exchange)
     return exchange.answer() ?? (this.#isClosed ? { kind: 'abandoned' } : exchange.failure())
-  }
-
-  #requestTo(target: Target, headers: Headers, body: string): ClientRequest {
-    return (target.secure ? httpsRequest : httpRequest)({
-      agent: target.secure ? this.#agents.secure : this.#agents.plain,
-      method: 'POST',
-      host: target.hostname,
-      port: target.port,
-      path: target.path,
-      headers: {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-        'user-agent': 'Tidings',
-        ...(target.authorization ? { authorization: target.authorization } : {}),
-        ...headers,
-      },
-    })
   }
 }
 
@@ -142,76 +124,132 @@ function familyOf(address: string): 4 | 6 | undefined {
   return version === 4 || version === 6 ? version : undefined
 }
 
+const requestTo = (target: Target, headers: Headers, body: string): Dispatcher.DispatchOptions => ({
+  origin: originOf(target),
+  method: 'POST',
+  path: target.path,
+  headers: {
+    'content-type': 'application/json',
+    'user-agent': 'Tidings',
+    ...(target.authorization ? { authorization: target.authorization } : {}),
+    ...headers,
+  },
+  body,
+})
+
+function originOf({ secure, hostname, port }: Target): string {
+  return `${secure ? 'https' : 'http'}://${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port}`
+}
+
+/** One connection of a pool. The pool gives it one request at a time. It connects again after its socket was closed. */
+class Connection extends Client {
+  /** Also while it connects. */
+  socket: Socket | undefined
+
+  constructor(origin: URL, connect: buildConnector.connector, localAddress: string | undefined) {
+    super(origin, {
+      localAddress,
+      keepAliveTimeout: IDLE_CONNECTION_MS,
+      keepAliveMaxTimeout: IDLE_CONNECTION_MS,
+      keepAliveTimeoutThreshold: 1000,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (options, callback) => {
+        const socket: unknown = connect(options, callback)
+        if (socket instanceof Socket) this.socket = withoutContinue(socket)
+      },
+    })
+  }
+
+  override dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    if (handler instanceof Exchange) handler.begin(this)
+    return super.dispatch(request, handler)
+  }
+}
+
+/** A receiver may send "100 Continue" before its answer, although we did not ask for it. undici would close the connection. */
+function withoutContinue(socket: Socket): Socket {
+  const read = socket.read.bind(socket)
+  socket.read = size => {
+    const bytes: Buffer | null = read(size)
+    if (bytes?.toString('latin1', 0, 12) !== 'HTTP/1.1 100') return bytes
+    const [skipped] = /^(HTTP\/1\.1 100.*?\r\n\r\n)*/s.exec(bytes.toString('latin1')) ?? ['']
+    return bytes.subarray(skipped.length)
+  }
+  return socket
+}
+
 /** One request and its response. */
-class Exchange {
-  readonly #request: ClientRequest
+class Exchange implements Dispatcher.DispatchHandler {
   readonly #timeoutMs: number
+  readonly #over = Promise.withResolvers<void>()
   #timer: NodeJS.Timeout | undefined
-  #response: IncomingMessage | undefined
-  #beginning = () => ''
+  #connection: Connection | undefined
+  #socket: Socket | undefined
+  /** Bytes of the responses to earlier requests on the same socket. */
+  #earlierBytes = 0
+  #statusCode = 0
+  #answerBytes = 0
+  readonly #kept: Buffer[] = []
   #error: Error | undefined
 
-  constructor(request: ClientRequest, timeoutMs: number) {
-    this.#request = request
+  constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs
   }
 
   /** Resolves when the exchange is over, with or without a response. */
-  run(body: string): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#request.once('socket', () => this.#startTimer())
-    this.#request.once('response', response => {
-      this.#response = response
-      this.#beginning = readBeginning(response)
-    })
-    this.#request.on('error', error => {
-      this.#error ??= error
-    })
-    this.#request.once('close', () => {
-      clearTimeout(this.#timer)
-      resolve()
-    })
-    this.#request.end(body)
-    return promise
-  }
+  over = () => this.#over.promise
 
   /** The time runs from when the request has a connection: the receiver does not cause the wait for a free one. */
-  #startTimer() {
-    this.#timer = setTimeout(() => this.#request.destroy(coded('ETIMEDOUT')), this.#timeoutMs)
+  begin(connection: Connection): void {
+    this.#connection = connection
+    this.#timer = setTimeout(() => this.breakOff(coded('ETIMEDOUT')), this.#timeoutMs)
   }
 
-  breakOff(): void {
-    this.#request.destroy()
+  breakOff(error?: Error): void {
+    this.#connection?.socket?.destroy(error)
+  }
+
+  onRequestStart(): void {
+    this.#socket = this.#connection?.socket
+    this.#earlierBytes = this.#socket?.bytesRead ?? 0
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, statusCode: number): void {
+    if (statusCode >= 200) this.#statusCode = statusCode
+  }
+
+  /** Reads a response to its end, so that the connection can be used again. A response that is too long closes the connection. */
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#answerBytes < KEPT_ANSWER_BYTES) this.#kept.push(chunk.subarray(0, KEPT_ANSWER_BYTES - this.#answerBytes))
+    this.#answerBytes += chunk.length
+    if (this.#answerBytes > MOST_ANSWER_BYTES) this.breakOff()
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.#timer)
+    this.#over.resolve()
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#error = error
+    this.onResponseEnd()
   }
 
   /** The status counts, also when the rest of the response could not be read. */
   answer(): PostResult | undefined {
-    if (!this.#response) return undefined
-    return { kind: 'answered', statusCode: this.#response.statusCode ?? 0, answer: this.#beginning() }
+    if (!this.#statusCode) return undefined
+    const answer = printable(wholeCharacters(Buffer.concat(this.#kept)))
+    return { kind: 'answered', statusCode: this.#statusCode, answer }
   }
 
   /** `stale`: the receiver had closed a kept connection before the request, so it has seen nothing of the request. */
   failure(): PostResult | 'stale' {
     const error = this.#error ?? coded('ECONNRESET')
-    const wasClosed = ['ECONNRESET', 'EPIPE'].includes(codeOf(error))
-    return wasClosed && this.#request.reusedSocket ? 'stale' : failed(error)
+    const wasClosed = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error))
+    const onlyEarlierBytes = this.#earlierBytes > 0 && this.#socket?.bytesRead === this.#earlierBytes
+    return wasClosed && onlyEarlierBytes ? 'stale' : failed(error)
   }
-}
-
-/**
- * Reads a response to its end, so that the connection can be used again. A response that is too long closes the connection.
- * The function that it returns gives the beginning of the text.
- */
-function readBeginning(response: IncomingMessage): () => string {
-  let bytes = 0
-  const kept: Buffer[] = []
-  response.on('data', (chunk: Buffer) => {
-    if (bytes < KEPT_ANSWER_BYTES) kept.push(chunk.subarray(0, KEPT_ANSWER_BYTES - bytes))
-    bytes += chunk.length
-    if (bytes > MOST_ANSWER_BYTES) response.destroy()
-  })
-  response.on('error', () => {})
-  return () => printable(wholeCharacters(Buffer.concat(kept)))
 }
 
 /** Leaves out the last character when some of its bytes are missing. */
@@ -221,7 +259,7 @@ const wholeCharacters = (bytes: Buffer) => new TextDecoder().decode(bytes, { str
 const printable = (text: string) => text.replace(/[^\P{Cc}\n\t]/gu, '')
 
 const coded = (code: string) => Object.assign(new Error(code), { code })
-const codeOf = (error: Error) => ('code' in error && typeof error.code === 'string' ? error.code : '')
+const codeOf = (error: Error) => ('code' in error && typeof error.code === 'string' ? error.code : error.name)
 
 const failed = (error: Error): PostResult => ({ kind: 'failed', error: reasonOf(codeOf(error)) })
 
@@ -230,7 +268,9 @@ const reasons: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection closed without an answer',
   EPIPE: 'connection closed without an answer',
+  UND_ERR_SOCKET: 'connection closed without an answer',
   ETIMEDOUT: 'no answer in time',
+  UND_ERR_CONNECT_TIMEOUT: 'no answer in time',
   ETIMEOUT: 'the name servers are silent',
   ENOTFOUND: 'host not found',
   EAI_AGAIN: 'host not found for now',
@@ -240,5 +280,5 @@ const reasons: Record<string, string> = {
 function reasonOf(code: string): string {
   if (reasons[code]) return reasons[code]
   if (/CERT|TLS|SSL|SIGNATURE|ISSUER|ALTNAME/.test(code)) return `secure connection failed: ${code}`
-  return `request failed: ${code || 'unknown'}`
+  return `request failed: ${code}`
 }
