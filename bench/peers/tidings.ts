@@ -35,7 +35,7 @@ export async function startTidings(): Promise<Tidings> {
   }
   try {
     await service.start()
-    return { name: 'Tidings', smsc, stop, ...(await prepare(service, smsc)) }
+    return await prepare(service, smsc, stop)
   } catch (error) {
     await stop()
     throw error
@@ -43,7 +43,7 @@ export async function startTidings(): Promise<Tidings> {
 }
 
 /** A company with a key and sender names, and the gateway to the operator. */
-async function prepare(service: Service, smsc: SmscProcess): Promise<Omit<Tidings, 'name' | 'smsc' | 'stop'>> {
+async function prepare(service: Service, smsc: SmscProcess, stop: () => Promise<void>): Promise<Tidings> {
   const { sql } = service
   const partner = await aPartner(sql)
   const company = await newCompany(sql, partner)
@@ -58,7 +58,13 @@ async function prepare(service: Service, smsc: SmscProcess): Promise<Omit<Tiding
   })
   await untilBound(smsc)
   return {
-    sql,
+    name: 'Tidings',
+    smsc,
+    stop,
+    /** Another connection after each start. */
+    get sql() {
+      return service.sql
+    },
     partner,
     company,
     port: () => service.port,
@@ -145,21 +151,28 @@ class Service {
   }
 
   async kill() {
+    await this.#leave() // otherwise the bench itself would start the database again
     const pids = await this.#pids()
     const ended = this.#process && once(this.#process, 'exit')
     for (const pid of pids) killNow(pid)
     await ended
-    await this.#sql?.end({ timeout: 0 }).catch(() => {})
   }
 
   async stop() {
-    await this.#sql?.end({ timeout: 1 })
     if (this.#process && this.#process.exitCode === null) {
       const ended = once(this.#process, 'exit')
       this.#process.kill('SIGTERM')
       await ended
     }
+    await this.#leave()
+  }
+
+  /** Ends the connections of the bench. The last process that uses the database stops it. */
+  async #leave() {
+    await this.#sql?.end({ timeout: 1 })
     await this.#server?.release()
+    this.#sql = undefined
+    this.#server = undefined
   }
 
   async #untilReady() {
