@@ -1,22 +1,17 @@
-import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
-import type { Channel, Outgoing } from '../../src/channels/channel.ts'
 import { connect } from '../../src/db/sql.ts'
-import { companiesWithLeases, takeChunks } from '../../src/domain/lanes/lanes.ts'
+import { companiesWithLeases, finishLeases, renewLeases, takeChunks } from '../../src/domain/lanes/lanes.ts'
 import { acceptSingles } from '../../src/domain/singles/singles.ts'
-import { Recorder } from '../../src/engine/recording/recorder.ts'
-import { Scheduler } from '../../src/engine/sending/scheduler.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { aSingle } from '../../src/testing/factories.ts'
 import { runnableLanes } from '../../src/testing/lanes.ts'
-import { aLiveGateway } from '../../src/testing/live-gateways.ts'
+import { anOperator, schedulerWith } from '../../src/testing/schedulers.ts'
 import { aWorld, billingZone } from '../../src/testing/world.ts'
 
 /** Lanes of single messages with few messages each, which share their statements. */
 const db = useDatabase()
 const clock = () => new Date()
-const log = pino({ level: 'silent' })
 const closings: (() => Promise<unknown>)[] = []
 
 afterEach(async () => {
@@ -36,39 +31,13 @@ async function aCompanyWithSingles(messagesPerLane: number) {
   return companyId
 }
 
-/** A scheduler on connections of its own, whose statements are noted. */
+/** A scheduler on connections of its own, whose statements are noted. The recorder has other connections. */
 function aScheduler() {
   const statements: string[] = []
-  const submitted: Outgoing[] = []
   const sql = connect(db.url, { max: 4 })
   Object.assign(sql.options, { debug: (_: number, text: string) => statements.push(text) })
-  const channel: Channel = {
-    window: 1000,
-    health: () => ({ up: true }),
-    async stop() {},
-    async submit(batch, report, mayGo) {
-      for (const [index, message] of batch.entries()) {
-        if (!mayGo(index)) continue
-        submitted.push(message)
-        report(index, { kind: 'accepted', providerIds: [`id ${message.uuid}`] })
-      }
-    },
-  }
-  const gateway = aLiveGateway(1, {}, channel)
-  const scheduler = new Scheduler({
-    sql,
-    clock,
-    log,
-    billingZone,
-    recorder: new Recorder({ sql: db.sql, clock, log, billingZone }),
-    worker: crypto.randomUUID(),
-    gateways: {
-      serving: () => ({ known: true, up: [gateway], isElsewhere: false }),
-      carriersOf: () => new Set(),
-      ofChannel: () => ({ up: [gateway], all: 1 }),
-    },
-    idleMs: 600_000,
-  })
+  const { gateway, submitted } = anOperator()
+  const scheduler = schedulerWith(sql, db.sql, gateway)
   closings.push(
     () => scheduler.stop(),
     () => sql.end({ timeout: 1 }),
@@ -112,6 +81,44 @@ test('a lease is taken for each lane, and a lane is refused that is named twice'
   const twice = [chunks[0]!, chunks[0]!]
   await expect(takeChunks(db.sql, companyId, twice, crypto.randomUUID())).rejects.toThrow(/twice/)
 })
+
+test.each(['renewing', 'ending'])(
+  '%s leases locks them in their order, so that no two statements wait for each other',
+  async work => {
+    const companyId = await aCompanyWithSingles(1)
+    const lanes = await runnableLanes(db.sql, clock())
+    const worker = crypto.randomUUID()
+    const taken = await takeChunks(
+      db.sql,
+      companyId,
+      lanes.map(lane => ({ lane, size: 1 })),
+      worker,
+    )
+    const leases = taken.flatMap(lease => lease ?? []).toSorted((a, b) => b.leaseId - a.leaseId)
+    const tokens = leases.map(({ token }) => token)
+    const [last, first] = [leases[0], leases.at(-1)]
+    // Writes the first lease behind the others in the table. A statement without an order would lock it last.
+    await db.sql`update leases set attempts = attempts where company_id = ${companyId} and lease_id = ${first!.leaseId}`
+    let running: Promise<unknown> = Promise.resolve()
+    await db.sql.begin(async tx => {
+      await tx`select from leases where company_id = ${companyId} and lease_id = ${first!.leaseId} for update`
+      running = Promise.resolve(
+        work === 'renewing' ? renewLeases(db.sql, worker, tokens) : finishLeases(db.sql, companyId, leases, clock()),
+      )
+      await eventually(async () => expect(await waitingForLocks()).toBe(1))
+      await tx`select from leases where company_id = ${companyId} and lease_id = ${last!.leaseId} for update nowait`
+    })
+    await running
+    await db.sql`delete from leases`
+  },
+)
+
+/** Sessions of this database that wait for a lock. */
+async function waitingForLocks(): Promise<number> {
+  const [row] = await db.sql<{ count: number }[]>`
+    select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return row?.count ?? 0
+}
 
 test('leases of a worker are not read again until they expire', async () => {
   const companyId = await aCompanyWithSingles(1)

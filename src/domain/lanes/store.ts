@@ -207,11 +207,19 @@ export function takeOverLease(sql: Sql, lease: { companyId: number; leaseId: num
       first_seq, next_seq, token, attempts, lane.was_held`
 }
 
-/** Renews the leases that this worker still has, and returns their tokens. */
+/**
+ * Renews the leases that this worker still has, and returns their tokens. The rows are locked in their order, as in
+ * `finishLeases`: otherwise the two statements could wait for each other.
+ */
 export function renewLeases(sql: Sql, worker: string, tokens: string[]) {
   return sql<{ token: string }[]>`
+    with ours as (
+      select company_id, lease_id from leases
+      where worker = ${worker} and token = any(${tokens}::uuid[])
+      order by company_id, lease_id for update)
     update leases set claimed_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
-    where worker = ${worker} and token = any(${tokens}::uuid[])
+    from ours
+    where leases.company_id = ours.company_id and leases.lease_id = ours.lease_id
     returning token`
 }
 
@@ -226,14 +234,20 @@ export function blockedLanes(sql: Sql, lanes: { companyId: number; laneId: numbe
     where not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED'`
 }
 
-/** Deletes the leases of finished chunks of a company and adds deadlines for their ranges: then messages without a receipt fail. */
+/**
+ * Deletes the leases of finished chunks of a company and adds deadlines for their ranges: then messages without a receipt
+ * fail. A lease that another worker has taken over has another token and stays.
+ */
 export function finishLeases(sql: Sql, companyId: number, leases: Lease[], dueAt: Date) {
   return sql`
-    with finished as (
-      delete from leases using unnest(
-        ${leases.map(({ leaseId }) => leaseId)}::bigint[], ${leases.map(({ token }) => token)}::uuid[]
-      ) q (lease_id, token)
-      where leases.company_id = ${companyId} and leases.lease_id = q.lease_id and leases.token = q.token
+    with ours as (
+      select lease_id from leases
+      where company_id = ${companyId} and lease_id = any(${leases.map(({ leaseId }) => leaseId)}::bigint[])
+        and token = any(${leases.map(({ token }) => token)}::uuid[])
+      order by lease_id for update),
+    finished as (
+      delete from leases using ours
+      where leases.company_id = ${companyId} and leases.lease_id = ours.lease_id
       returning leases.company_id, leases.lane_id, leases.first_seq, leases.next_seq)
     insert into deadlines (company_id, lane_id, first_seq, next_seq, due_at)
     select company_id, lane_id, first_seq, next_seq, ${dueAt} from finished`

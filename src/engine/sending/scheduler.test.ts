@@ -1,19 +1,14 @@
-import { pino } from 'pino'
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import type { Channel, Outgoing } from '../../channels/channel.ts'
 import { CODES } from '../../domain/lanes/lane.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
-import { aLiveGateway, aStartedDispatch } from '../../testing/live-gateways.ts'
-import { billingZone } from '../../testing/world.ts'
+import { aStartedDispatch } from '../../testing/live-gateways.ts'
+import { anOperator, schedulerWith } from '../../testing/schedulers.ts'
 import type { LiveGateway } from '../gateways/gateways.ts'
-import { Recorder } from '../recording/recorder.ts'
-import { Scheduler } from './scheduler.ts'
+import type { Scheduler } from './scheduler.ts'
 
 const db = useDatabase()
-const clock = () => new Date()
-const log = pino({ level: 'silent' })
 const schedulers = new Set<Scheduler>()
 let numbering: Numbering
 
@@ -27,41 +22,9 @@ afterEach(async () => {
   await db.sql`update lanes set open = false`
 })
 
-/** A channel that accepts every message after `answer` has resolved. */
-function anOperator(answer: (message: Outgoing) => Promise<void> = async () => {}, window = 1000) {
-  const submitted: Outgoing[] = []
-  const channel: Channel = {
-    window,
-    health: () => ({ up: true }),
-    async stop() {},
-    async submit(batch, report, mayGo) {
-      for (const [index, message] of batch.entries()) {
-        if (!mayGo(index)) continue
-        submitted.push(message)
-        await answer(message)
-        report(index, { kind: 'accepted', providerIds: [`id ${message.uuid}`] })
-      }
-    },
-  }
-  return { submitted, gateway: aLiveGateway(1, {}, channel) }
-}
-
-/** A scheduler with one gateway. It does not read the lanes again by itself unless the test gives a shorter pause. */
-function aScheduler(gateway: LiveGateway, idleMs = 600_000): Scheduler {
-  const scheduler = new Scheduler({
-    sql: db.sql,
-    clock,
-    log,
-    billingZone,
-    recorder: new Recorder({ sql: db.sql, clock, log, billingZone }),
-    worker: crypto.randomUUID(),
-    gateways: {
-      serving: () => ({ known: true, up: [gateway], isElsewhere: false }),
-      carriersOf: () => new Set(),
-      ofChannel: () => ({ up: [gateway], all: 1 }),
-    },
-    idleMs,
-  })
+/** It stops after the test. */
+function aScheduler(gateway: LiveGateway, idleMs?: number): Scheduler {
+  const scheduler = schedulerWith(db.sql, db.sql, gateway, idleMs)
   schedulers.add(scheduler)
   return scheduler
 }
