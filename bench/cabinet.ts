@@ -79,9 +79,9 @@ async function measure(stage: Stage, origin: string, bare: string): Promise<Figu
     { what: 'the bare page', value: median(pages.map(({ floor }) => floor)), unit: 'ms' },
     { what: 'the first visit, without a cache: sign-in', value: cold, unit: 'ms' },
     ...pages.map(({ path, paint, ratio }) => ({
-      what: `${path}, ${Math.round(paint)} ms`,
+      what: `largest paint of ${path} (${Math.round(paint)} ms), to the bare page`,
       value: ratio,
-      unit: 'times',
+      unit: '',
       target: { most: MOST_RATIO },
     })),
     {

@@ -31,7 +31,7 @@ async function besideBareNode(what: string, command: string[], url: string): Pro
   return [
     { what, value: ours, unit: 'ms of CPU', target: { most: TARGET_MS } },
     { what: 'node -e 0', value: floor, unit: 'ms of CPU' },
-    { what: 'ratio', value: ratio, unit: '' },
+    { what: `${what}, to node -e 0`, value: ratio, unit: '' },
   ]
 }
 

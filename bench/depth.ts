@@ -45,7 +45,7 @@ async function beside(stage: Stage, connection: Connection, path: string): Promi
   return [
     { what: `${path}, page ${DEEP}`, value: ours, unit: 'ms' },
     { what: 'page 1', value: floor, unit: 'ms' },
-    { what: 'ratio', value: ratio, unit: '', target: { most: 3 } },
+    { what: `${path}, page ${DEEP}, to page 1`, value: ratio, unit: '', target: { most: 3 } },
   ]
 }
 

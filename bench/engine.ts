@@ -26,7 +26,12 @@ export function run(): Promise<Figure[]> {
     return [
       { what: 'messages through the engine', value: median(rounds.map(({ ours }) => ours)), unit: 'messages/s' },
       { what: 'COPY and two batched UPDATEs', value: median(rounds.map(({ floor }) => floor)), unit: 'messages/s' },
-      { what: 'ratio', value: median(rounds.map(({ ours, floor }) => ours / floor)), unit: '', target: { least: 0.5 } },
+      {
+        what: 'through the engine, to COPY and UPDATEs',
+        value: median(rounds.map(({ ours, floor }) => ours / floor)),
+        unit: '',
+        target: { least: 0.85 },
+      },
     ]
   })
 }

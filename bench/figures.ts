@@ -4,13 +4,14 @@ export type Figure = {
   value: number
   unit: string
   target?: { least: number } | { most: number }
+  /** Charts find the figure by it. */
+  id?: string
 }
 
 /** What the command line may change. */
 export type Options = { history?: number; dispatch?: number; rounds?: number; only?: string }
 
-/** A bench gives back its figures, or prints its own lines. */
-export type Bench = { name: string; about: string; run(options: Options): Promise<Figure[]> | Promise<void> }
+export type Bench = { name: string; about: string; run(options: Options): Promise<Figure[]> }
 
 export const isMet = ({ value, target }: Figure): boolean =>
   !target || ('least' in target ? value >= target.least : value <= target.most)
@@ -26,11 +27,14 @@ export function printTable(figures: Figure[]) {
 
 function rowOf(figure: Figure): string[] {
   const { what, value, unit, target } = figure
-  const bound = target && ('least' in target ? `at least ${target.least}` : `at most ${target.most}`)
-  return [what, readable(value), unit, bound ?? '', bound ? (isMet(figure) ? 'met' : 'MISSED') : '']
+  const bound = target ? boundOf(target) : ''
+  return [what, readable(value), unit, bound, bound ? (isMet(figure) ? 'met' : 'MISSED') : '']
 }
 
-const readable = (value: number) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 2 : 0 })
+export const boundOf = (target: NonNullable<Figure['target']>): string =>
+  'least' in target ? `at least ${target.least}` : `at most ${target.most}`
+
+export const readable = (value: number) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 2 : 0 })
 
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)

@@ -80,8 +80,8 @@ function besides(what: string, ours: Side, bare: Side): Figure[] {
   return [
     { what: `${what}, p99`, value: p99.ours, unit: 'ms' },
     { what: 'bare, p99', value: p99.bare, unit: 'ms' },
-    { what: 'ratio of p99', value: p99.ours / p99.bare, unit: '', target: { most: 3 } },
-    { what: 'ratio of the medians', value: half.ours / half.bare, unit: '' },
+    { what: `${what}, p99, to bare`, value: p99.ours / p99.bare, unit: '', target: { most: 3 } },
+    { what: `${what}, median, to bare`, value: half.ours / half.bare, unit: '' },
   ]
 }
 

@@ -53,8 +53,8 @@ const benches: Bench[] = [
   commandStart,
   templates,
   libraries,
-  { name: 'text', about: 'nanoseconds to fill in a text and count its parts', run: text.run },
-  { name: 'numbering', about: 'nanoseconds to find the operator and region of a number', run: numbering.run },
+  text,
+  numbering,
 ]
 
 const USAGE = `Usage: npm run bench -- NAME [--json] [--history N] [--dispatch N] [--only PART] [--rounds N]
@@ -116,20 +116,15 @@ function refuse(reason: string): number {
 }
 
 async function runAsTable(bench: Bench, options: Options): Promise<number> {
-  const figures = (await bench.run(options)) ?? []
-  if (figures.length > 0) printTable(figures)
+  const figures = await bench.run(options)
+  printTable(figures)
   return exitCodeOf(figures)
 }
 
-/** Benches that print by themselves have their lines collected. */
 async function runAsJson(bench: Bench, options: Options): Promise<number> {
-  const lines: string[] = []
-  const print = console.log
-  console.log = line => void lines.push(String(line))
-  const figures = (await bench.run(options)) ?? []
-  console.log = print
+  const figures = await bench.run(options)
   const judged = figures.map(figure => ({ ...figure, ...(figure.target ? { met: isMet(figure) } : {}) }))
-  console.log(JSON.stringify({ bench: bench.name, ...(lines.length > 0 ? { lines } : { figures: judged }) }, null, 2))
+  console.log(JSON.stringify({ bench: bench.name, figures: judged }, null, 2))
   return exitCodeOf(figures)
 }
 

@@ -4,21 +4,28 @@ import { classify } from '../src/domain/numbering/numbering.ts'
 import { includedPlan } from '../src/domain/numbering/plan.ts'
 import { PortedNumbers, packPorted } from '../src/domain/numbering/ported.ts'
 import { CODE_SIZE } from '../src/domain/numbering/register.ts'
+import { type Figure, median } from './figures.ts'
+
+export const name = 'numbering'
+export const about = 'nanoseconds to find the operator and region of a number'
 
 const ASKED = 100_000
 const ROUNDS = 20
+/** Under a microsecond is promised. */
+const MOST_NS = 1000
 
-/** How long it takes to find the operator and region of a number: under a microsecond is promised. */
-export async function run(): Promise<void> {
+export async function run(): Promise<Figure[]> {
   const numbers = Array.from({ length: ASKED }, randomNumber)
   const foreign = numbers.map(number => `375${number.slice(2)}`)
   const plain = new Numbering(1, includedPlan(), new Map(), brandFinder([]))
   const ported = new Numbering(1, includedPlan(), portedNumbers(1_000_000), brandFinder([]))
 
-  report('lookup, carried plan', numbers, number => plain.lookup(number))
-  report('lookup, 1,000,000 ported numbers', numbers, number => ported.lookup(number))
-  report('classify, Russian', numbers, number => classify(ported, number))
-  report('classify, foreign', foreign, number => classify(ported, number))
+  return [
+    figureOf('lookup in the included plan', numbers, number => plain.lookup(number)),
+    figureOf('lookup beside 1,000,000 ported numbers', numbers, number => ported.lookup(number)),
+    figureOf('Russian number classified', numbers, number => classify(ported, number)),
+    figureOf('foreign number classified', foreign, number => classify(ported, number)),
+  ]
 }
 
 const randomNumber = () => String(79_000_000_000 + Math.floor(Math.random() * 100 * CODE_SIZE))
@@ -30,9 +37,9 @@ function portedNumbers(count: number): Map<number, PortedNumbers> {
   return new Map([...byCode].map(([code, some]) => [code, new PortedNumbers(Uint32Array.from(some, pack))]))
 }
 
-function report(what: string, numbers: string[], ask: (number: string) => unknown) {
-  const rounds = Array.from({ length: ROUNDS }, () => nsPerCall(numbers, ask)).sort((a, b) => a - b)
-  console.log(`${what}: ${rounds[ROUNDS / 2]!.toFixed(0)} ns`)
+function figureOf(what: string, numbers: string[], ask: (number: string) => unknown): Figure {
+  const rounds = Array.from({ length: ROUNDS }, () => nsPerCall(numbers, ask))
+  return { what, value: median(rounds), unit: 'ns', target: { most: MOST_NS } }
 }
 
 function nsPerCall(numbers: string[], ask: (number: string) => unknown): number {

@@ -30,7 +30,7 @@ export function run({ history = HISTORY }: Options = {}): Promise<Figure[]> {
     return [
       { what: `with ${history.toLocaleString('en')} older messages`, value: ours, unit: 'ms' },
       { what: `with ${REQUEST_SIZE.toLocaleString('en')} messages`, value: floor, unit: 'ms' },
-      { what: 'ratio', value: ratio, unit: '', target: { most: MOST_RATIO } },
+      { what: 'with older messages, to few messages', value: ratio, unit: '', target: { most: MOST_RATIO } },
       { what: 'messages in the first', value: await countOf(many!.sql), unit: '' },
     ]
   })

@@ -39,6 +39,6 @@ async function beside(path: string, ask: () => Promise<number>, askBare: () => P
   return [
     { what: `GET ${path}`, value: ours, unit: 'requests/s' },
     { what: `GET ${path}, bare`, value: floor, unit: 'requests/s' },
-    { what: 'ratio', value: ratio, unit: '', target: { least: 0.6 } },
+    { what: `GET ${path}, to bare`, value: ratio, unit: '', target: { least: 0.6 } },
   ]
 }

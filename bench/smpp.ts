@@ -72,7 +72,12 @@ async function measureSpeed({ stage, smsc }: Scene): Promise<Figure[]> {
   return [
     { what: 'messages through the engine', value: median(rounds.map(({ ours }) => ours)), unit: 'messages/s' },
     { what: 'by the package smpp alone', value: median(rounds.map(({ floor }) => floor)), unit: 'messages/s' },
-    { what: 'ratio', value: median(rounds.map(({ ours, floor }) => ours / floor)), unit: '', target: { least: 0.7 } },
+    {
+      what: 'through the engine, to the package smpp',
+      value: median(rounds.map(({ ours, floor }) => ours / floor)),
+      unit: '',
+      target: { least: 0.85 },
+    },
   ]
 }
 
@@ -86,7 +91,7 @@ async function measureMemory({ stage, engine }: Scene): Promise<Figure[]> {
   const [half, whole] = [peaks[MANY_DISPATCHES / 2 - 1]!, peaks.at(-1)!]
   return [
     ...peaks.map((peak, i) => ({ what: `most after ${((i + 1) * MESSAGES) / 1000},000`, value: peak, unit: 'MiB' })),
-    { what: 'second half to first', value: whole / half, unit: '', target: { most: 1.15 } },
+    { what: 'most memory of the second half, to the first', value: whole / half, unit: '', target: { most: 1.15 } },
   ]
 }
 

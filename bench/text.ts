@@ -1,5 +1,9 @@
 import { smsParts } from '../src/base/content/sms-text.ts'
 import { compileTemplate } from '../src/base/content/text-template.ts'
+import type { Figure } from './figures.ts'
+
+export const name = 'text'
+export const about = 'nanoseconds to fill in a text and count its parts'
 
 const RECIPIENTS = 10_000
 const ROUNDS = 20
@@ -9,7 +13,7 @@ const TEMPLATE =
 const NAMES = ['Иван', 'Анна', 'Пётр', 'Ольга', 'Константин', 'Мария', 'Юлия']
 
 /** What the text of one recipient costs, beside reading its characters once and doing nothing with them. */
-export async function run() {
+export async function run(): Promise<Figure[]> {
   const recipients = Array.from({ length: RECIPIENTS }, (_, i) => ({
     name: NAMES[i % NAMES.length]!,
     amount: 1000 + i,
@@ -19,17 +23,19 @@ export async function run() {
   const latin = flat(recipients.map((_, i) => `Order ${1000 + i} is ready for collection. `.padEnd(100, 'We wait. ')))
 
   const bare = nanosecondsEach(cyrillic, readCharacters)
-  const figures: [what: string, ns: number][] = [
-    ['a bare loop over charCodeAt', bare],
-    ['smsParts, 100 Cyrillic characters', nanosecondsEach(cyrillic, smsParts)],
-    ['smsParts, 100 Latin characters', nanosecondsEach(latin, smsParts)],
-    ['render + smsParts, Cyrillic', nanosecondsEach(recipients, each => smsParts(template.render(each)!))],
+  const beside = (what: string, ns: number): Figure[] => [
+    { what, value: ns, unit: 'ns a text' },
+    { what: `${what}, to the bare loop`, value: ns / bare, unit: '' },
   ]
-  for (const [what, ns] of figures) {
-    console.log(
-      `${what.padEnd(36)} ${ns.toFixed(0).padStart(6)} ns a text   ${(ns / bare).toFixed(2).padStart(5)} x bare`,
-    )
-  }
+  return [
+    { what: 'a bare loop over charCodeAt', value: bare, unit: 'ns a text' },
+    ...beside('parts of 100 Cyrillic characters', nanosecondsEach(cyrillic, smsParts)),
+    ...beside('parts of 100 Latin characters', nanosecondsEach(latin, smsParts)),
+    ...beside(
+      'filled in, and its parts',
+      nanosecondsEach(recipients, each => smsParts(template.render(each)!)),
+    ),
+  ]
 }
 
 /** Concatenated strings are trees until first read; the wire delivers flat ones. */

@@ -81,12 +81,25 @@ async function lossesOf(
 ): Promise<Figure[]> {
   const taken = await system.smsc.taken()
   const what = `${system.name}, killed under load`
+  const id = `${system.name.toLowerCase()}.killed`
   const count = (matches: (number: string) => boolean) => accepted.filter(matches).length
   return [
-    { what: `${what}: accepted before`, value: accepted.length, unit: 'messages' },
-    { what: `${what}: never sent`, value: count(number => !taken.has(number)), unit: 'messages', ...promiseOf(system) },
-    { what: `${what}: sent twice`, value: count(number => (taken.get(number) ?? 0) > 1), unit: 'messages' },
+    { id: `${id}.accepted`, what: `${what}: accepted before`, value: accepted.length, unit: 'messages' },
     {
+      id: `${id}.unsent`,
+      what: `${what}: never sent`,
+      value: count(number => !taken.has(number)),
+      unit: 'messages',
+      ...promiseOf(system),
+    },
+    {
+      id: `${id}.twice`,
+      what: `${what}: sent twice`,
+      value: count(number => (taken.get(number) ?? 0) > 1),
+      unit: 'messages',
+    },
+    {
+      id: `${id}.unreported`,
       what: `${what}: receipt lost`,
       value: count(number => taken.has(number) && !isReported(number)),
       unit: 'messages',

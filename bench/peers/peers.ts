@@ -79,8 +79,8 @@ async function singlesInTurn(kannel: System, tidings: System, count = ROUNDS) {
 async function singles(scene: Scene): Promise<Figure[]> {
   const { kannel, tidings } = await scene.measured.singles(scene)
   return [
-    ...figuresOfSingles('Kannel, singles', kannel),
-    ...figuresOfSingles('Tidings, singles', tidings),
+    ...figuresOfSingles('kannel.singles', 'Kannel, singles', kannel),
+    ...figuresOfSingles('tidings.singles', 'Tidings, singles', tidings),
     ratio('singles: delivered, to Kannel', tidings, kannel, round => round.deliveredPerSecond, { least: 2 }),
     ratio('singles: accepted, to Kannel', tidings, kannel, round => round.acceptedPerSecond, { least: 1 }),
     ratio('singles: processor time, to Kannel', tidings, kannel, round => round.milliseconds, { most: 0.45 }),
@@ -96,7 +96,7 @@ async function dispatch(scene: Scene): Promise<Figure[]> {
   const counted = rounds.slice(1)
   const what = `Tidings, a dispatch of ${DISPATCH.toLocaleString('en')}`
   return [
-    ...figuresOf(what, counted),
+    ...figuresOf('tidings.dispatch', what, counted),
     ratio('dispatch: delivered, to Kannel', counted, kannel, round => round.deliveredPerSecond, { least: 5 }),
     ratio('dispatch: processor time, to Kannel', counted, kannel, round => round.milliseconds, { most: 0.16 }),
   ]
@@ -112,7 +112,7 @@ async function million(scene: Scene): Promise<Figure[]> {
   const left = await stopMillion(tidings, dispatchId)
   const what = `Tidings, singles behind ${waiting.toLocaleString('en')}`
   return [
-    ...figuresOfSingles(what, behind),
+    ...figuresOfSingles('tidings.behind', what, behind),
     { what: `${what}: left at the end`, value: left, unit: '', target: { least: 1 } },
     ratio('behind a million: accepted, to singles alone', behind, alone.tidings, round => round.acceptedPerSecond),
   ]
@@ -122,25 +122,43 @@ async function lone({ kannel, tidings }: Scene): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const system of [kannel, tidings]) {
     const times = await loneMessages(system, LONE.count, LONE.everyMs)
+    const [id, what] = [`${system.name.toLowerCase()}.lone`, `${system.name}, a lone message to the operator`]
     figures.push(
-      { what: `${system.name}, a lone message to the operator, p50`, value: quantile(times, 0.5), unit: 'ms' },
-      { what: `${system.name}, a lone message to the operator, p99`, value: quantile(times, 0.99), unit: 'ms' },
+      { id: `${id}.p50`, what: `${what}, p50`, value: quantile(times, 0.5), unit: 'ms' },
+      { id: `${id}.p99`, what: `${what}, p99`, value: quantile(times, 0.99), unit: 'ms' },
     )
   }
   return figures
 }
 
-const figuresOfSingles = (what: string, rounds: SinglesRound[]): Figure[] => [
-  { what: `${what}: accepted`, value: median(rounds.map(round => round.acceptedPerSecond)), unit: 'requests/s' },
-  { what: `${what}: answer, p50`, value: median(rounds.map(({ load }) => load.p50)), unit: 'ms' },
-  { what: `${what}: answer, p99`, value: median(rounds.map(({ load }) => load.p99)), unit: 'ms' },
-  ...figuresOf(what, rounds),
+const figuresOfSingles = (id: string, what: string, rounds: SinglesRound[]): Figure[] => [
+  {
+    id: `${id}.accepted`,
+    what: `${what}: accepted`,
+    value: median(rounds.map(round => round.acceptedPerSecond)),
+    unit: 'requests/s',
+  },
+  { id: `${id}.p50`, what: `${what}: answer, p50`, value: median(rounds.map(({ load }) => load.p50)), unit: 'ms' },
+  { id: `${id}.p99`, what: `${what}: answer, p99`, value: median(rounds.map(({ load }) => load.p99)), unit: 'ms' },
+  ...figuresOf(id, what, rounds),
 ]
 
-const figuresOf = (what: string, rounds: Round[]): Figure[] => [
-  { what: `${what}: delivered`, value: median(rounds.map(round => round.deliveredPerSecond)), unit: 'messages/s' },
-  { what: `${what}: processor time`, value: median(rounds.map(round => round.milliseconds)), unit: 'ms a message' },
+/** The ids name the figures that the page and its charts show: docs/performance.md. */
+export const figuresOf = (id: string, what: string, rounds: Round[]): Figure[] => [
+  {
+    id: `${id}.delivered`,
+    what: `${what}: delivered`,
+    value: median(rounds.map(round => round.deliveredPerSecond)),
+    unit: 'messages/s',
+  },
+  {
+    id: `${id}.time`,
+    what: `${what}: processor time`,
+    value: median(rounds.map(round => round.milliseconds)),
+    unit: 'ms a message',
+  },
   ...Object.keys(rounds[0]?.millisecondsByPart ?? {}).map(part => ({
+    id: `${id}.time.${part}`,
     what: `  of it ${part}`,
     value: median(rounds.map(round => round.millisecondsByPart[part] ?? 0)),
     unit: 'ms a message',

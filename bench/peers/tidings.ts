@@ -120,7 +120,7 @@ class Service {
         ...process.env,
         TIDINGS_DATA: this.#dataDir,
         TIDINGS_DEMO: 'off',
-        TIDINGS_LOG_LEVEL: 'warn',
+        TIDINGS_LOG_LEVEL: 'error', // a service that starts warns that no engine works yet,
         PORT: String(this.port),
       },
       stdio: ['ignore', 'ignore', 'inherit'],
