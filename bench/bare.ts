@@ -1,16 +1,16 @@
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
-import postgres from 'postgres'
 import type { Sql } from '../src/db/sql.ts'
 import { selectDispatch, selectDispatchWithSums } from '../src/domain/dispatches/store.ts'
 import { selectByPosition } from '../src/domain/messages/store.ts'
+import { openBareDatabase } from './bare-database.ts'
 import { serveParent } from './child.ts'
 
 /**
  * The floor of the reads: the same statements behind routes that do nothing else. No token, no validation, no
  * presenter; rows go out as the driver gives them.
  */
-const pool = postgres(process.env.DATABASE_URL!)
+const pool = openBareDatabase()
 const sql = pool as unknown as Sql
 const partnerId = Number(process.env.PARTNER_ID)
 const PER_PAGE = 100

@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
-import postgres from 'postgres'
+import { openBareDatabase } from './bare-database.ts'
 import { serveParent } from './child.ts'
 
 /** The floor of reading a message: one SELECT by its primary key behind a route that does nothing else. */
-const sql = postgres(process.env.DATABASE_URL!)
+const sql = openBareDatabase()
 const companyId = Number(process.env.COMPANY_ID)
 
 const app = fastify()

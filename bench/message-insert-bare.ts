@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
-import postgres from 'postgres'
 import { uuid7 } from '../src/base/uuid7.ts'
+import { openBareDatabase } from './bare-database.ts'
 import { serveParent } from './child.ts'
 
 /**
  * The floor of taking a message: one INSERT of a row like a message's behind a route that does nothing else. No key,
  * no validation, no routing, no price, no budget, no place in a queue.
  */
-const sql = postgres(process.env.DATABASE_URL!)
+const sql = openBareDatabase()
 const companyId = Number(process.env.COMPANY_ID)
 
 type Form = { channelType: string; senderName: string; destination: string; content: string; externalMessageId: string }

@@ -1,4 +1,5 @@
 import { createKey } from '../src/domain/keys/keys.ts'
+import { urlOf } from './bare-database.ts'
 import { startChild } from './child.ts'
 import { type Connection, jsonOf, openConnection, requestBytes } from './client.ts'
 import { type Figure, inTurn, type Options } from './figures.ts'
@@ -109,10 +110,7 @@ const sampleOf = ({ sql, companyId }: Stage, history: number): Promise<Sample[]>
 
 /** On the same server as the stage. */
 function startBare({ sql, companyId }: Stage) {
-  const { host, port, user, pass, database } = sql.options
-  const secret = pass ? `:${encodeURIComponent(String(pass))}` : ''
-  const url = `postgres://${encodeURIComponent(user)}${secret}@${host[0]}:${port[0]}/${database}`
-  return startChild('message-bare.ts', { DATABASE_URL: url, COMPANY_ID: String(companyId) })
+  return startChild('message-bare.ts', { DATABASE_URL: urlOf(sql), COMPANY_ID: String(companyId) })
 }
 
 const openConnections = (port: number): Promise<Connection[]> =>

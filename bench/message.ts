@@ -2,6 +2,7 @@ import { finished } from 'node:stream/promises'
 import { uuid7Batch } from '../src/base/uuid7.ts'
 import type { Pool } from '../src/db/sql.ts'
 import { createKey } from '../src/domain/keys/keys.ts'
+import { urlOf } from './bare-database.ts'
 import { startChild } from './child.ts'
 import { type Connection, jsonOf, openConnection, requestBytes } from './client.ts'
 import { type Figure, inTurn } from './figures.ts'
@@ -90,10 +91,7 @@ async function expectKept({ sql, companyId }: Stage) {
 
 /** On the same server as the stage. */
 function startBare({ sql, companyId }: Stage) {
-  const { host, port, user, pass, database } = sql.options
-  const secret = pass ? `:${encodeURIComponent(String(pass))}` : ''
-  const url = `postgres://${encodeURIComponent(user)}${secret}@${host[0]}:${port[0]}/${database}`
-  return startChild('message-insert-bare.ts', { DATABASE_URL: url, COMPANY_ID: String(companyId) })
+  return startChild('message-insert-bare.ts', { DATABASE_URL: urlOf(sql), COMPANY_ID: String(companyId) })
 }
 
 /** The same number of rows in a transaction on both sides, one transaction at a time. */

@@ -83,7 +83,8 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     default: undefined,
     defaultText: 'the embedded server',
     secret: true,
-    about: 'PostgreSQL 15 or newer, e.g. `postgres://user:password@host:5432/tidings`. Unset: a server of our own.',
+    about:
+      'PostgreSQL 15 or newer, e.g. `postgres://user:password@host:5432/tidings`, or `postgres://user:password@localhost/tidings?host=/run/postgresql` over a socket. Unset: a server of our own.',
   },
   databaseConnections: {
     name: 'TIDINGS_DATABASE_CONNECTIONS',

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
+import { isDatabaseAway } from '../base/database-losses.ts'
 import { UsageError } from '../base/errors.ts'
 import { money } from '../base/money.ts'
 import { useDatabase } from '../testing/database.ts'
@@ -71,6 +72,26 @@ test('a pool that ends closes every socket, also a socket that the driver has fo
   peer.close()
 })
 
+describe('the socket of a server, as host=/folder', () => {
+  test('is used instead of the port, whatever else the address says', async () => {
+    const url = new URL(db.url)
+    const socketDir = url.searchParams.get('host')
+    url.search = `application_name=over+a+socket&host=${socketDir}`
+    const pool = connect(url.href, { max: 1 })
+    const [row] = await pool`select inet_server_port() as port`
+    expect(row).toEqual({ port: null })
+    expect(pool.options.path).toBe(`${socketDir}/.s.PGSQL.${url.port}`)
+    await pool.end()
+  })
+
+  test('of a server that does not run is an unreachable database', async () => {
+    const pool = connect('postgres:///tidings?host=%2Ftmp%2Fno-server-here', { max: 1 })
+    const error = await pool`select`.catch(error => error)
+    expect(isDatabaseAway(error)).toBe(true)
+    await pool.end({ timeout: 0 })
+  })
+})
+
 describe('several hosts', () => {
   test('the next one is tried when one does not answer', async () => {
     const { username, password, host, pathname } = new URL(db.url)
@@ -109,10 +130,17 @@ describe('the check of the server', () => {
     await expect(checkServer(db.sql, db.url)).resolves.toBeUndefined()
   })
 
+  test('no socket', async () => {
+    expect(await sentenceOf(`postgres://tidings:${PASSWORD}@localhost/tidings?host=/tmp/no-server-here`)).toBe(
+      'The database at /tmp/no-server-here/.s.PGSQL.5432 does not answer: connect ENOENT /tmp/no-server-here/.s.PGSQL.5432. Check DATABASE_URL.',
+    )
+  })
+
   test('a wrong port', async () => {
     const url = urlOf(url => {
       url.port = '1'
       url.password = PASSWORD
+      url.search = ''
     })
     const { host, pathname } = new URL(url)
     expect(await sentenceOf(url)).toMatch(

@@ -40,7 +40,9 @@ const CONNECT_TIMEOUT_SECONDS = 10
  */
 export function connect(url: string, options: ConnectOptions = {}): Pool {
   const dialler = createDialler()
+  const { address, ...socket } = driverAddress(url)
   const settings = {
+    ...socket,
     max: options.max ?? 10,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     onnotice: () => {},
@@ -60,12 +62,25 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
     fetch_types: false,
     backoff,
   }
-  const pool = postgres(url, settings) as unknown as Pool
+  const pool = postgres(address, settings) as unknown as Pool
   knowArrays(pool.options)
   pool.reserve = refuseReserve
   const end = pool.end
   pool.end = options => end(options).finally(dialler.hangUp)
   return guardTransactions(pool)
+}
+
+/**
+ * In an address `host=/folder` names the folder of the server's socket, as for the programs of PostgreSQL. The driver
+ * wants its path.
+ */
+export function driverAddress(url: string): { address: string; path?: string } {
+  const found = /([?&])host=((?:\/|%2f)[^&]*)&?/i.exec(url)
+  if (!found) return { address: url }
+  const [all, sign, folder = ''] = found
+  const address = url.replace(all, sign ?? '').replace(/[?&]$/, '')
+  const port = new URL(address).port || '5432'
+  return { address, path: `${decodeURIComponent(folder)}/.s.PGSQL.${port}` }
 }
 
 /**
@@ -95,7 +110,7 @@ function createDialler() {
 
   return {
     dial(options: { host: string[]; port: number[]; path: string | false }) {
-      if (options.path) return keep(dial(options.path))
+      if (options.path) return keep(dial(options.path)).on('error', likeClosedPort)
       const place = attempts++ % options.host.length
       const address = { host: options.host[place]!, port: options.port[place]! }
       return Object.assign(keep(dial({ ...address, noDelay: true })), address) // the errors of the driver contain them
@@ -104,6 +119,11 @@ function createDialler() {
       for (const socket of open) socket.destroy()
     },
   }
+}
+
+/** A server that does not run has no socket. For the code that retries this is the same as a closed port. */
+function likeClosedPort(error: NodeJS.ErrnoException) {
+  if (error.code === 'ENOENT') error.code = 'ECONNREFUSED'
 }
 
 /** Throws one clear sentence when the database cannot be reached or is too old. The address has no password. */
@@ -119,6 +139,8 @@ export async function checkServer(sql: Sql, url: string): Promise<void> {
 }
 
 function addressOf(url: string): string {
+  const { path } = driverAddress(url)
+  if (path) return path
   const afterUser = url.replace(/^[^/]*\/\//, '').replace(/^[^/]*@/, '')
   return afterUser.split('?')[0]!
 }

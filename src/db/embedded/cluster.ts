@@ -45,8 +45,10 @@ const INITDB_MS = 120_000
 const HEAD_START_MS = 10_000
 const FORGOTTEN_MS = 600_000
 
-export function clusterUrl(cluster: Cluster, port: number) {
-  return `postgres://tidings:${cluster.password}@127.0.0.1:${port}/tidings`
+/** `socketDir` is empty for a server that listens on the port alone. */
+export function clusterUrl(cluster: Cluster, { port, socketDir }: { port: number; socketDir: string }) {
+  const url = `postgres://tidings:${cluster.password}@127.0.0.1:${port}/tidings`
+  return socketDir ? `${url}?host=${encodeURIComponent(socketDir)}` : url
 }
 
 /** For commands that need an existing database: throws if the folder has none. */

@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { UsageError } from '../../base/errors.ts'
 import { eventually } from '../../testing/eventually.ts'
+import { connect } from '../sql.ts'
 import { findBinaries, findBinaryPackage } from './binaries.ts'
 import { defaultDataDir, openEmbeddedServer } from './embedded.ts'
 import { isRoot, serverUserOf } from './user.ts'
@@ -55,13 +55,21 @@ describe('one process', () => {
       encoding: 'UTF8',
       checksums: 'on',
       addresses: '127.0.0.1',
-      sockets: '',
+      sockets: join(dataDir, 'postgres'),
       lower: 'äö',
     })
     expect(await modeOf(join(dataDir, 'postgres.password'))).toBe(0o600)
     expect(await modeOf(join(dataDir, 'postgres.log'))).toBe(0o600)
     expect(await modeOf(join(dataDir, 'postgres'))).toBe(0o700)
     expect((await readdir(dataDir)).sort()).toEqual(['postgres', 'postgres.log', 'postgres.password'])
+    await server.release()
+  })
+
+  test('a data folder whose path is too long for a socket is served over its port', async () => {
+    const dataDir = join(await aFolder(), 'deep'.repeat(25))
+    const server = await open(dataDir)
+    expect(new URL(server.url).search).toBe('')
+    expect(await ask(server.url, 'select inet_server_port() is null as socket')).toEqual([{ socket: false }])
     await server.release()
   })
 
@@ -243,13 +251,16 @@ describe('crashes', () => {
     expect(await isRunning(dataDir)).toBe(false)
   })
 
-  test('a pid file with the id of another process does not block', async () => {
+  test('a pid file and a lock of the socket with the id of another process do not block', async () => {
     const dataDir = await aUsedDataDir()
-    await (await open(dataDir)).release()
+    const former = await open(dataDir)
+    const { port } = new URL(former.url)
+    await former.release()
     const stranger = spawn('sleep', ['60'], { ...serverUserOf(join(dataDir, 'postgres')), cwd: '/' })
     children.push(stranger)
-    const lines = [stranger.pid, join(dataDir, 'postgres'), 1_700_000_000, 1, '', '127.0.0.1', '', 'ready   ', '']
+    const lines = [stranger.pid, join(dataDir, 'postgres'), 1_700_000_000, port, '', '127.0.0.1', '', 'ready   ', '']
     await writeFile(join(dataDir, 'postgres/postmaster.pid'), lines.join('\n'))
+    await writeFile(join(dataDir, `postgres/.s.PGSQL.${port}.lock`), lines.slice(0, 5).join('\n'))
 
     const server = await open(dataDir)
     expect(await ask(server.url, 'select 1 as one')).toEqual([{ one: 1 }])
@@ -447,7 +458,7 @@ function whyNobodyCannotRun() {
 }
 
 async function ask(url: string, question: string): Promise<Record<string, unknown>[]> {
-  const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
+  const sql = connect(url, { max: 1 })
   try {
     return [...(await sql.unsafe(question))]
   } finally {

@@ -5,7 +5,7 @@ import { isDatabaseAway } from '../../base/database-losses.ts'
 import { UsageError } from '../../base/errors.ts'
 import type { BinaryPackage } from './binaries.ts'
 import { type Cluster, clusterUrl, prepareCluster } from './cluster.ts'
-import { findPostmaster, logTail, startPostmaster, stopPostmaster } from './postmaster.ts'
+import { findPostmaster, logTail, type Postmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 
 export { requireCluster, writeOnce } from './cluster.ts'
 export { defaultDataDir } from './user.ts'
@@ -26,7 +26,7 @@ export type EmbeddedServer = {
 }
 
 type WantedServer = { cluster: Cluster; exclusive: boolean; signal: AbortSignal; again?: { port: number } }
-type Hold = { sql: postgres.Sql; port: number; isOpen: () => boolean; closed: Promise<void> }
+type Hold = { sql: postgres.Sql; port: number; socketDir: string; isOpen: () => boolean; closed: Promise<void> }
 
 // Keys of the advisory locks, in the database `postgres`, where no other program takes advisory locks.
 const USERS_LOCK = 1
@@ -61,7 +61,7 @@ export async function openEmbeddedServer(options: {
   }
 
   return {
-    url: clusterUrl(cluster, hold.port),
+    url: clusterUrl(cluster, hold),
     release: () => {
       released ??= release()
       return released
@@ -89,7 +89,7 @@ async function holdServer(wanted: WantedServer): Promise<Hold> {
 async function holdRunning(wanted: WantedServer): Promise<Hold | undefined> {
   const postmaster = await findPostmaster(wanted.cluster)
   if (postmaster?.state !== 'ready') return
-  const hold = connect(wanted.cluster, postmaster.port)
+  const hold = connect(wanted.cluster, postmaster)
   try {
     if (await within(CONNECT_MS, enter(hold.sql))) {
       if (wanted.exclusive) await takeInstance(wanted.cluster, hold.sql)
@@ -105,7 +105,7 @@ async function holdRunning(wanted: WantedServer): Promise<Hold | undefined> {
   await hold.sql.end({ timeout: 0 })
 }
 
-function connect(cluster: Cluster, port: number): Hold {
+function connect(cluster: Cluster, { port, socketDir }: Postmaster): Hold {
   const { promise: closed, resolve: close } = Promise.withResolvers<void>()
   let open = true
   const sql = postgres({
@@ -127,7 +127,7 @@ function connect(cluster: Cluster, port: number): Hold {
       close()
     },
   })
-  return { sql, port, isOpen: () => open, closed }
+  return { sql, port, socketDir, isOpen: () => open, closed }
 }
 
 /** False when the last user is about to stop the server. */

@@ -10,7 +10,13 @@ import { type Binaries, findBinaries, SERVER_ENV } from './binaries.ts'
 import { type Cluster, initialise, isBeingMade, isInitialised, removeForgottenDrafts } from './cluster.ts'
 
 /** The server process of a cluster, as it describes itself in postmaster.pid. */
-export type Postmaster = { pid: number; port: number; state: 'starting' | 'ready' | 'stopping' }
+export type Postmaster = {
+  pid: number
+  port: number
+  /** The folder of its socket; empty when it listens on the port alone. */
+  socketDir: string
+  state: 'starting' | 'ready' | 'stopping'
+}
 
 const run = promisify(execFile)
 const POLL_MS = 25
@@ -44,8 +50,14 @@ const SETTINGS: Record<string, string> = {
 export async function findPostmaster(cluster: Cluster): Promise<Postmaster | undefined> {
   const text = await readPidFile(cluster)
   if (!text || !(await isPostmasterOf(cluster, pidIn(text)))) return
-  const state = text.split('\n')[7]?.trim()
-  return { pid: pidIn(text), port: portIn(text), state: state === 'ready' || state === 'stopping' ? state : 'starting' }
+  const lines = text.split('\n')
+  const state = lines[7]?.trim()
+  return {
+    pid: pidIn(text),
+    port: portIn(text),
+    socketDir: lines[4]?.trim() ?? '',
+    state: state === 'ready' || state === 'stopping' ? state : 'starting',
+  }
 }
 
 function pidFileOf(cluster: Cluster) {
@@ -128,6 +140,8 @@ async function clearStalePidFile(cluster: Cluster): Promise<number | undefined> 
   await rename(pidFileOf(cluster), aside).catch(() => {})
   if ((await readFile(aside, 'utf8').catch(() => text)) !== text) await link(aside, pidFileOf(cluster)).catch(() => {})
   await rm(aside, { force: true })
+  // It names the same process as the pid file and would refuse the start in the same way.
+  await rm(join(cluster.dir, `${socketName(portIn(text))}.lock`), { force: true })
   return portIn(text)
 }
 
@@ -166,8 +180,14 @@ async function openLog(cluster: Cluster) {
  * In a process group of its own: Ctrl-C in the terminal ends only our process, and our process stops the server at its
  * end.
  */
-function launch({ dir, settings, user }: Cluster, { postgres }: Binaries, port: number, logFd: number) {
-  const network = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '' }
+function launch(cluster: Cluster, { postgres }: Binaries, port: number, logFd: number) {
+  const { dir, settings, user } = cluster
+  const network = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: socketDirOf(cluster, port),
+    unix_socket_permissions: '0700',
+  }
   const all = Object.entries({ ...SETTINGS, ...settings, ...network })
   const child = spawn(postgres, ['-D', dir, ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`])], {
     ...user,
@@ -179,6 +199,17 @@ function launch({ dir, settings, user }: Cluster, { postgres }: Binaries, port: 
   child.on('error', () => {}) // the child then has no pid, which is checked below
   return child
 }
+
+/** No operating system takes a longer path for a socket. */
+const MOST_SOCKET_BYTES = 103
+
+/** The socket is in the folder of the cluster, which other people cannot enter. A statement over it costs less than over TCP. */
+function socketDirOf({ dir }: Cluster, port: number): string {
+  const isFit = Buffer.byteLength(join(dir, socketName(port))) <= MOST_SOCKET_BYTES && !/[,"]/.test(dir)
+  return isFit ? dir : ''
+}
+
+const socketName = (port: number) => `.s.PGSQL.${port}`
 
 async function isReadyBeforeGone(cluster: Cluster, child: ChildProcess, { patienceMs, signal }: Start) {
   const begun = performance.now()
