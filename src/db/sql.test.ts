@@ -73,7 +73,7 @@ test('a pool that ends closes every socket, also a socket that the driver has fo
 })
 
 describe('the socket of a server, as host=/folder', () => {
-  test('is used instead of the port, whatever else the address says', async () => {
+  test('is used instead of the port, also beside other settings', async () => {
     const url = new URL(db.url)
     const socketDir = url.searchParams.get('host')
     url.search = `application_name=over+a+socket&host=${socketDir}`

@@ -9,11 +9,14 @@ export const openAccounts = (sql: Sql, companyIds: Fragment) => sql`
 export const lockAccountRow = (sql: Sql, companyId: number) =>
   sql`select from accounts where company_id = ${companyId} for update`
 
-export const addReserved = (sql: Sql, companyId: number, amount: Money) =>
-  sql`update accounts set reserved = reserved + ${sql.typed.money(amount)} where company_id = ${companyId}`
+/** Adds amounts to the balance and to the reservation; negative ones reduce them. */
+export function addToAccount(sql: Sql, companyId: number, { balance = 0n, reserved = 0n }: Amounts) {
+  return sql`
+    update accounts set balance = balance + ${sql.typed.money(balance)}, reserved = reserved + ${sql.typed.money(reserved)}
+    where company_id = ${companyId}`
+}
 
-export const addBalance = (sql: Sql, companyId: number, amount: Money) =>
-  sql`update accounts set balance = balance + ${sql.typed.money(amount)} where company_id = ${companyId}`
+export type Amounts = { balance?: Money; reserved?: Money }
 
 export function addSpent(sql: Sql, companyId: number, month: string, amount: Money) {
   return sql`

@@ -47,30 +47,30 @@ export function refusalOf(account: Account, amount: Money): string | undefined {
 
 /** Holds an amount, or with a negative one lets it go. The caller holds the account's lock. */
 export async function changeReserved(sql: Sql, companyId: number, amount: Money): Promise<void> {
-  if (amount !== 0n) await accounts.addReserved(sql, companyId, amount)
+  if (amount !== 0n) await accounts.addToAccount(sql, companyId, { reserved: amount })
 }
 
-/** `shares` are the same amounts by channel, operator and tariff. */
-export type Charge = { entries: Entry[]; shares: ChargeShare[] }
+/** `shares` are the same amounts by channel, operator and tariff; `reserved` is the change of the reservation, if any. */
+export type Charge = { entries: Entry[]; shares: ChargeShare[]; reserved?: Money }
 
 /**
- * Charges the account: writes ledger entries and lines, reduces the balance and raises the spending of the month. The
- * caller holds the lock and passes the balance that it read.
+ * Charges the account: writes ledger entries and lines, reduces the balance, changes the reservation and raises the
+ * spending of the month. The caller holds the lock and passes the balance that it read.
  */
 export async function charge(
   sql: Sql,
   companyId: number,
   { balance }: Pick<Account, 'balance'>,
-  { entries, shares }: Charge,
+  { entries, shares, reserved = 0n }: Charge,
   billing: Billing,
 ): Promise<void> {
   const charged = entries.filter(isCharged)
-  if (charged.length === 0) return
+  if (charged.length === 0) return changeReserved(sql, companyId, reserved)
   const sum = charged.reduce((total, { amount }) => total + amount, 0n)
   await Promise.all([
     store.insertEntries(sql, companyId, charged, placeOf(billing, balance - sum)),
     store.addShares(sql, companyId, dayOf(billing.now, billing.billingZone), shares.filter(isCharged)),
-    accounts.addBalance(sql, companyId, -sum),
+    accounts.addToAccount(sql, companyId, { balance: -sum, reserved }),
     accounts.addSpent(sql, companyId, charged[0]!.month, sum),
   ])
 }
@@ -103,7 +103,7 @@ export async function topUpWithin(
   const { balance, currency } = await lockAccount(sql, companyId, month)
   const entry: Entry = { kind: 'TOPUP', amount, currency, month, note: note ?? null }
   await store.insertEntries(sql, companyId, [entry], placeOf(billing, balance + amount))
-  await accounts.addBalance(sql, companyId, amount)
+  await accounts.addToAccount(sql, companyId, { balance: amount })
   await accounts.addToppedUp(sql, companyId, month, amount)
   return balance + amount
 }
@@ -129,7 +129,7 @@ export async function correctBalance(
   refuseOverdraft(account, amount)
   const entry: Entry = { kind: 'CORRECTION', amount, currency, month, note: reason }
   await store.insertEntries(sql, companyId, [entry], placeOf(billing, balance + amount))
-  await accounts.addBalance(sql, companyId, amount)
+  await accounts.addToAccount(sql, companyId, { balance: amount })
   await accounts.addCorrected(sql, companyId, month, amount)
   return balance + amount
 }

@@ -4,7 +4,7 @@ import { enqueueCallbacks } from '../callbacks/callbacks.ts'
 import { reduceCreatedPrice } from '../dispatches/created-price.ts'
 import { completeFinished } from '../dispatches/lifecycle.ts'
 import { monthOf } from '../ledger/account.ts'
-import { changeReserved, charge, lockAccount } from '../ledger/ledger.ts'
+import { charge, lockAccount } from '../ledger/ledger.ts'
 import { releaseChargedPackages } from '../ledger/package-holds.ts'
 import { countChanges, type StatusChange } from '../messages/messages.ts'
 import { storeLateReceipts } from '../receipts/late-receipts.ts'
@@ -58,8 +58,13 @@ export async function recordWithin(
   const kindOf = kindBy(dispatches)
   await Promise.all([
     countChanges(sql, companyId, changes),
-    changeReserved(sql, companyId, held - packages),
-    charge(sql, companyId, account, chargeOf(costs, account.currency, month, kindOf), context),
+    charge(
+      sql,
+      companyId,
+      account,
+      { ...chargeOf(costs, account.currency, month, kindOf), reserved: held - packages },
+      context,
+    ),
     reduceCreated(sql, companyId, changes),
     enqueueCallbacks(sql, companyId, partnerCallbacks(changes, dispatches), context.now),
     storeOperatorIds(sql, companyId, reports, context.now),
