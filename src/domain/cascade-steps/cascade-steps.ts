@@ -7,6 +7,7 @@ import { foreignNames } from '../gateways/name-owners.ts'
 import type { Acceptance, MessageRequest, NewSingle, Refusal } from '../messages/single.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { openPriceBook } from '../pricing/pricing.ts'
+import { NameRoutes } from '../routing/routing.ts'
 import { sendersByNames } from '../senders/senders.ts'
 import { type DraftContext, draftSingle, matchRequests } from '../singles/draft.ts'
 import { type EventOfMessage, enqueueEvents } from '../singles/message-callbacks.ts'
@@ -152,7 +153,15 @@ async function readDraftContext(
     currentTemplates(sql, pool, companyId, now),
   ])
   const matches = await matchRequests(templates, requests, () => new Effort(forAccepted))
-  return { senders, foreignNames: foreign, prices, templates, matches, numbering: numbering(), linkBase }
+  return {
+    routes: new NameRoutes(senders),
+    foreignNames: foreign,
+    prices,
+    templates,
+    matches,
+    numbering: numbering(),
+    linkBase,
+  }
 }
 
 /** Stops cascades, and returns the ids of the cascades that had steps left. */

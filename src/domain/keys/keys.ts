@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { createFinder } from '../../base/concurrency/batcher.ts'
 import { invalidField, notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
@@ -63,7 +63,7 @@ async function centerOf(sql: Transaction, companyId: number, type: KeyType, name
 const makeValue = () =>
   Buffer.from(`${randomBytes(9).toString('base64url')}:${randomBytes(24).toString('base64url')}`).toString('base64')
 
-const hashOf = (value: string) => createHash('sha256').update(value).digest()
+const hashOf = (value: string) => hash('sha256', value, 'buffer')
 
 /** The key with that value. It is read from the database every time, so that a change counts at once in every process. */
 export const findKey = (sql: Sql, value: string): Promise<FoundKey | undefined> => keyFinder(sql)(value)
@@ -77,7 +77,7 @@ export function keyFinder(sql: Sql): (value: string) => Promise<FoundKey | undef
     const keys = await store.selectKeysByHash(sql, hashes)
     return new Map(keys.map(({ hash, ...key }) => [hash, key]))
   })
-  return async value => find(hashOf(value).toString('hex'))
+  return value => find(hash('sha256', value, 'hex'))
 }
 
 /** Sets the name of the key for people. It may be empty. */

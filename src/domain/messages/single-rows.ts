@@ -52,11 +52,16 @@ const written = [
 
 export function copySingles(sql: Transaction, companyId: number, messages: PlacedSingle[]) {
   return copyInto(sql, 'messages', written, async write => {
-    let rows = ''
-    for (const message of messages) rows += rowOf(companyId, message)
-    await write(rows)
+    for (let i = 0; i < messages.length; i += PIECE) {
+      let rows = ''
+      for (const message of messages.slice(i, i + PIECE)) rows += rowOf(companyId, message)
+      await write(rows)
+    }
   })
 }
+
+/** PostgreSQL inserts the rows of one piece while the next one is built. */
+const PIECE = 250
 
 const NULL = '\\N'
 const or = (value: number | null) => (value === null ? NULL : value)

@@ -59,6 +59,13 @@ export async function openPriceBook(sql: Sql, partnerId: number): Promise<PriceB
   ])
   const channelPrice = new Map(channels.map(row => [row.channelType, row.price]))
   const countryPrice = new Map(countries.map(row => [row.countryCode, row.price]))
+  const tariffPrice = new Map<string, Price>()
+
+  const priceByTariff = (question: TariffQuestion): Price => {
+    const tariff = pickTariff(tariffs, question)
+    if (!tariff) throw new Error(`no tariff for ${JSON.stringify(question)}`)
+    return { tariffId: tariff.tariffId, perPart: reservedPrice(tariff) }
+  }
 
   return {
     priceOf(question) {
@@ -66,9 +73,10 @@ export async function openPriceBook(sql: Sql, partnerId: number): Promise<PriceB
       if (question.country !== 'RU') {
         return fixed(countryPrice.get(question.country) ?? countryPrice.get(ANY_COUNTRY), question.country)
       }
-      const tariff = pickTariff(tariffs, question)
-      if (!tariff) throw new Error(`no tariff for ${JSON.stringify(question)}`)
-      return { tariffId: tariff.tariffId, perPart: reservedPrice(tariff) }
+      const key = placeKey(question)
+      const price = tariffPrice.get(key) ?? priceByTariff(question)
+      tariffPrice.set(key, price)
+      return price
     },
   }
 }

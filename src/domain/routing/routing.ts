@@ -35,16 +35,33 @@ const brandIdsOfNumbers: number[] = [OTHER_BRAND_ID, ...Object.values(brandIds)]
 
 export const brandIdOf = (number: Classified) => (number.kind === 'russian' ? number.brandId : FOREIGN)
 
-/**
- * The route of one message, or the reason why its sender name cannot be used. `senders`: registrations of the company,
- * the oldest first.
- */
-export function routeOfName(senders: Sender[], name: SenderName, number: KnownNumber): Route | { reason: string } {
-  if (needsNoRegistration(name.channelType, name.senderName)) return routeWithoutSender(brandIdOf(number))
-  const { registrations, usable } = registrationsOf(senders, name)
-  const sender = senderFor(name.channelType, usable, number)
-  if (sender) return routeOf(sender)
-  return { reason: usable.length > 0 ? notRegistered(name, number) : whyUnusable(name, registrations) }
+/** The routes of single messages by their sender names. Each name is looked up once, because most messages share one. */
+export class NameRoutes {
+  readonly #senders: Sender[]
+  readonly #byName = new Map<string, Registrations>()
+
+  /** `senders`: registrations of the company, the oldest first. */
+  constructor(senders: Sender[]) {
+    this.#senders = senders
+  }
+
+  /** The route of one message, or the reason why its sender name cannot be used. */
+  routeOf(name: SenderName, number: KnownNumber): Route | { reason: string } {
+    if (needsNoRegistration(name.channelType, name.senderName)) return routeWithoutSender(brandIdOf(number))
+    const { registrations, usable } = this.#registrationsOf(name)
+    const sender = senderFor(name.channelType, usable, number)
+    if (sender) return routeOf(sender)
+    return { reason: usable.length > 0 ? notRegistered(name, number) : whyUnusable(name, registrations) }
+  }
+
+  #registrationsOf(name: SenderName): Registrations {
+    const key = `${name.channelType} ${name.senderName}`
+    const known = this.#byName.get(key)
+    if (known) return known
+    const found = registrationsOf(this.#senders, name)
+    this.#byName.set(key, found)
+    return found
+  }
 }
 
 /** The routes of a dispatch with these senders. They serve different operators. */
@@ -115,7 +132,9 @@ export function requireUsableName(senders: Sender[], name: SenderName, step?: nu
   return [...Map.groupBy(usable, coverageOf).values()].flatMap(([oldest]) => oldest ?? [])
 }
 
-function registrationsOf(senders: Sender[], { channelType, senderName }: SenderName) {
+type Registrations = { registrations: Sender[]; usable: Sender[] }
+
+function registrationsOf(senders: Sender[], { channelType, senderName }: SenderName): Registrations {
   const registrations = senders.filter(sender => sender.channelType === channelType && sender.senderName === senderName)
   return { registrations, usable: registrations.filter(isUsable) }
 }

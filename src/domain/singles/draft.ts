@@ -8,8 +8,7 @@ import { FOREIGN_NAME, type ForeignNames, isForeign } from '../gateways/name-own
 import { type MessageRequest, type NewSingle, type Refusal, stepsOf } from '../messages/single.ts'
 import { classify, type Numbering } from '../numbering/numbering.ts'
 import type { PriceBook } from '../pricing/pricing.ts'
-import { brandIdOf, type KnownNumber, type Route, routeOfName } from '../routing/routing.ts'
-import type { Sender } from '../senders/sender.ts'
+import { brandIdOf, type KnownNumber, type NameRoutes, type Route } from '../routing/routing.ts'
 import { randomCode, shortenLinks } from '../short-links/short-link.ts'
 import type { Effort } from '../templates/effort.ts'
 import { type ApprovedTemplate, asMessengerTemplate, type Match, matchTexts } from '../templates/matching.ts'
@@ -19,7 +18,7 @@ import { scheduleOf } from './schedule.ts'
 
 /** The data that a company's messages are checked against. It is read once for a group of requests. */
 export type DraftContext = {
-  senders: Sender[]
+  routes: NameRoutes
   foreignNames: ForeignNames
   templates: ApprovedTemplate[]
   /** The template that the text of each message matches. */
@@ -48,10 +47,11 @@ export async function matchRequests(templates: ApprovedTemplate[], requests: Mes
 
 /** Drafts a message, or the first message of a cascade. It drafts the later steps too, so that the client learns of mistakes at once. */
 export function draftWhole(context: DraftContext, request: MessageRequest, now: Date): NewSingle | Refusal {
+  if (!request.cascade || !('plan' in request.cascade))
+    return draftSingle(context, request, now, context.matches.get(request))
   const steps = stepsOf(request)
   const matchOf = (step: number) => context.matches.get(steps[step]!)
   const draft = draftSingle(context, request, now, matchOf(0))
-  if (!request.cascade || !('plan' in request.cascade)) return draft
   if ('kind' in draft) return inStep(0, draft)
   for (let i = 1; i < steps.length; i++) {
     const tried = draftSingle(context, { ...steps[i]!, cascade: request.cascade }, now, matchOf(i))
@@ -199,9 +199,9 @@ const refused = (field: string, reason: string, errorCode?: number): Refusal => 
 const refusedBy = ({ field, reason }: FieldMistake) => refused(field, reason)
 
 /** The sender of a message. For an SMS it must be registered with the recipient's operator. */
-function routeFor({ senders, foreignNames }: DraftContext, request: MessageRequest, number: KnownNumber) {
+function routeFor({ routes, foreignNames }: DraftContext, request: MessageRequest, number: KnownNumber) {
   if (isForeign(foreignNames, request)) return refused('senderName', FOREIGN_NAME)
-  const route = routeOfName(senders, request, number)
+  const route = routes.routeOf(request, number)
   return 'reason' in route ? refused('senderName', route.reason) : route
 }
 

@@ -5,6 +5,7 @@ import { foreignNames } from '../gateways/name-owners.ts'
 import { type Once, once } from '../idempotency/idempotency.ts'
 import { type Acceptance, type MessageRequest, type NewSingle, type Refusal, stepsOf } from '../messages/single.ts'
 import type { Numbering } from '../numbering/numbering.ts'
+import { NameRoutes } from '../routing/routing.ts'
 import { sendersByNames } from '../senders/senders.ts'
 import { approvedTemplates, forgetTemplates, refuseChangedTemplates, TemplatesChanged } from '../templates/approved.ts'
 import { budgetOf, Effort, forAllTemplates } from '../templates/effort.ts'
@@ -176,7 +177,8 @@ export class Intake {
     ])
     const effortOf = () => new Effort(forAllTemplates, budgetOf(sql, companyId))
     const matches = await matchRequests(templates, steps, effortOf)
-    const context = { senders, foreignNames: foreign, templates, matches, prices, numbering: numbering(), linkBase }
+    const routes = new NameRoutes(senders)
+    const context = { routes, foreignNames: foreign, templates, matches, prices, numbering: numbering(), linkBase }
     const unknown = templateIdsIn(requests).filter(id => !templates.some(({ templateId }) => templateId === id))
     if (unknown.length === 0) return { context, templatesVersion }
     const unusableTemplates = await whyTemplatesAreUnusable(sql, companyId, unknown)

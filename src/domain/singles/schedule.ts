@@ -10,6 +10,7 @@ import { zoneFor } from '../numbering/zone.ts'
  * Moscow if the client requests it. Returns the reason as a text if the times are wrong.
  */
 export function scheduleOf(options: SingleOptions, number: Exclude<Classified, { kind: 'refused' }>, now: Date) {
+  if (!hasTimes(options)) return { sendAt: null, ...ending(options.ttl ?? null, at(now)), completeBy: null }
   const zone = { name: zoneFor(options, number) }
   const wrong = refusalOfTimes(options, zone, now)
   if (wrong) return wrong
@@ -27,6 +28,12 @@ export function scheduleOf(options: SingleOptions, number: Exclude<Classified, {
     ...(hours || days || endAt ? { window: { hours, days, zone: zone.name, endAt } } : {}),
   }
 }
+
+/** Most messages have no times, and need no time zone. */
+const hasTimes = ({ localSendTime, localCompletionTime, hours, days }: SingleOptions) =>
+  (localSendTime ?? localCompletionTime ?? hours ?? days ?? null) !== null
+
+const at = (now: Date): Moments => ({ now, wanted: null, sendAt: null, completion: null })
 
 type Moments = { now: Date; wanted: Date | null; sendAt: Date | null; completion: Date | null }
 

@@ -184,15 +184,16 @@ async function storeAccepted(
     countAccepted(
       sql,
       companyId,
-      singles.map((single, i) => ({ ...single, uuid: uuids[i]! })),
+      singles.map(({ channelType, trafficType, brandId, parts }, i) => {
+        return { channelType, trafficType, brandId, parts, uuid: uuids[i]! }
+      }),
     ),
   ])
   if (isLaneBound) await refuseTooManyLanes(sql, companyId, [...rooms.values()])
   const placed = singles.map((single, i): PlacedSingle => {
     const room = single.sendAt ? undefined : rooms.get(laneOf(keyOf(single, isCarried)))!
     const { text, content } = said[i]!
-    const place = { laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
-    return { ...single, text, content, uuid: uuids[i]!, ...place }
+    return { ...single, text, content, uuid: uuids[i]!, laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
   })
   await copySingles(sql, companyId, placed)
 }

@@ -117,9 +117,14 @@ export function optionsOf(form: Partial<MessageForm>): MessageRequest['options']
 }
 
 /** The members that the client set. Public clients send `[]` for an unset list. */
-export const onlySet = <T extends object>(members: T) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => isSet(value))) as {
-    [Name in keyof T]?: NonNullable<T[Name]>
+export function onlySet<T extends object>(members: T) {
+  const set: { [Name in keyof T]?: NonNullable<T[Name]> } = {}
+  for (const name in members) {
+    const value = members[name]
+    if (isSet(value)) set[name] = value
   }
+  return set
+}
 
-const isSet = (value: unknown) => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
+const isSet = <T>(value: T): value is NonNullable<T> =>
+  value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
