@@ -5,9 +5,9 @@ import { GroupCommit } from './group-commit.ts'
 const COMPANY = 1
 const echo = (items: string[]) => items.map(item => `answer to ${item}`)
 
-/** Records the groups. A group waits until the test ends it. */
+/** Records the groups. A group waits until the test ends it. `reachCommit`: only the commit is left. */
 function aWriter() {
-  const groups: { items: string[]; end: (error?: Error) => void }[] = []
+  const groups: { items: string[]; reachCommit: () => void; end: (error?: Error) => void }[] = []
   const commit = new GroupCommit<string, string>((_, items, onWritten) => {
     const { promise, resolve, reject } = Promise.withResolvers<string[]>()
     const end = (error?: Error) => {
@@ -15,7 +15,7 @@ function aWriter() {
       if (error) reject(error)
       else resolve(echo(items))
     }
-    groups.push({ items, end })
+    groups.push({ items, reachCommit: () => onWritten?.(), end })
     return promise
   })
   return { groups, commit }
@@ -42,6 +42,57 @@ test('requests that arrive while a group is written form the next group', async 
   groups[1]?.end()
   expect(await Promise.all([first, ...later])).toEqual([echo(['a']), echo(['b']), echo(['c'])])
   expect(groups[1]?.items).toEqual(['b', 'c'])
+})
+
+test('the next group begins while the group before commits, if there are few requests', async () => {
+  const { groups, commit } = aWriter()
+  const first = commit.write(COMPANY, ['a'])
+  await until(groups, 1)
+  const second = commit.write(COMPANY, ['b'])
+  groups[0]?.reachCommit()
+  await until(groups, 2)
+  for (const group of groups) group.end()
+  expect(await Promise.all([first, second])).toEqual([echo(['a']), echo(['b'])])
+})
+
+const tenOf = (name: string) => Array.from({ length: 10 }, (_, i) => `${name}${i}`)
+
+test('clients that were just answered join the next group with their next requests', async () => {
+  const { groups, commit } = aWriter()
+  const first = tenOf('a').map(async item => {
+    await commit.write(COMPANY, [item])
+    return commit.write(COMPANY, [`next ${item}`])
+  })
+  await until(groups, 1)
+  const second = tenOf('b').map(item => commit.write(COMPANY, [item]))
+  groups[0]?.end()
+  await until(groups, 2)
+  expect(groups[1]?.items).toEqual([...tenOf('b'), ...tenOf('next a')])
+  groups[1]?.end()
+  await Promise.all([...first, ...second])
+})
+
+test('the next group does not wait for long for clients that do not come back', async () => {
+  const { groups, commit } = aWriter()
+  const first = tenOf('a').map(item => commit.write(COMPANY, [item]))
+  await until(groups, 1)
+  const second = tenOf('b').map(item => commit.write(COMPANY, [item]))
+  groups[0]?.end()
+  await Promise.all(first)
+  await until(groups, 2)
+  expect(groups[1]?.items).toEqual(tenOf('b'))
+  groups[1]?.end()
+  await Promise.all(second)
+})
+
+test('a group that waits for a lock does not hold up the next one', async () => {
+  const { groups, commit } = aWriter()
+  const first = tenOf('a').map(item => commit.write(COMPANY, [item]))
+  await until(groups, 1)
+  const second = tenOf('b').map(item => commit.write(COMPANY, [item]))
+  await until(groups, 2)
+  for (const group of groups) group.end()
+  await Promise.all([...first, ...second])
 })
 
 test('a group that fails is written again request by request, and only the bad request fails', async () => {

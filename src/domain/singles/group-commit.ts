@@ -5,14 +5,14 @@ const MOST_ITEMS = 2000
 const MOST_GROUPS = 2
 /** After this time the next group begins without waiting for the group before. */
 const LONG_MS = 50
+/** With fewer requests at once, or with more messages, a group is not made larger: it would gain little. */
+const LEAST_REQUESTS = 8
+const ENOUGH_ITEMS = 128
 
 /** Writes the items of several requests in one transaction. Calls `onWritten` just before the commit. */
 type WriteGroup<Item, Result> = (companyId: number, items: Item[], onWritten?: () => void) => Promise<Result[]>
 
 type Request<Item, Result> = { items: Item[]; result: PromiseWithResolvers<Result[]> }
-
-/** `isWriting`: the newest group has not reached its commit yet and has not taken long. */
-type Queue<Item, Result> = { waiting: Request<Item, Result>[]; groups: number; isWriting: boolean }
 
 /**
  * Writes requests of the same company together. Requests that arrive while a group is being written form the next group. A
@@ -27,38 +27,12 @@ export class GroupCommit<Item, Result> {
   }
 
   write(companyId: number, items: Item[]): Promise<Result[]> {
-    const queue = this.#queues.get(companyId) ?? { waiting: [], groups: 0, isWriting: false }
+    const queue =
+      this.#queues.get(companyId) ?? new Queue((group, onWritten) => this.#writeAll(companyId, group, onWritten))
     const request = { items, result: Promise.withResolvers<Result[]>() }
     this.#queues.set(companyId, queue)
-    queue.waiting.push(request)
-    this.#startNext(companyId, queue)
+    queue.add(request, () => this.#queues.delete(companyId))
     return request.result.promise
-  }
-
-  /**
-   * Starts the next group when the group before is about to commit. A group that began earlier would only wait for the lock
-   * of the account, and requests that arrive meanwhile could not join it: groups were a third smaller.
-   */
-  #startNext(companyId: number, queue: Queue<Item, Result>) {
-    if (queue.isWriting || queue.groups === MOST_GROUPS) return
-    if (queue.waiting.length > 0) void this.#run(companyId, queue)
-    else if (queue.groups === 0) this.#queues.delete(companyId)
-  }
-
-  async #run(companyId: number, queue: Queue<Item, Result>) {
-    queue.groups += 1
-    queue.isWriting = true
-    await new Promise(resolve => setImmediate(resolve)) // requests of the same turn of the event loop join the group
-    const written = Promise.withResolvers<void>()
-    const timer = setTimeout(written.resolve, LONG_MS)
-    const ended = this.#writeAll(companyId, takeGroup(queue.waiting), written.resolve)
-    await Promise.race([written.promise, ended])
-    clearTimeout(timer)
-    queue.isWriting = false
-    this.#startNext(companyId, queue)
-    await ended
-    queue.groups -= 1
-    this.#startNext(companyId, queue)
   }
 
   /**
@@ -82,6 +56,82 @@ export class GroupCommit<Item, Result> {
     for (const request of group) request.result.resolve(results.splice(0, request.items.length))
   }
 }
+
+type WriteAll<Item, Result> = (group: Request<Item, Result>[], onWritten: () => void) => Promise<void>
+
+/** The requests of one company, and when their groups begin. */
+class Queue<Item, Result> {
+  readonly #writeAll: WriteAll<Item, Result>
+  readonly #waiting: Request<Item, Result>[] = []
+  #groups = 0
+  /** The newest group has not reached its commit yet, or the next one is being gathered. */
+  #isBlocked = false
+  #onRequest: (() => void) | undefined
+
+  constructor(writeAll: WriteAll<Item, Result>) {
+    this.#writeAll = writeAll
+  }
+
+  /** `onIdle` is called when all requests are written. */
+  add(request: Request<Item, Result>, onIdle: () => void) {
+    this.#waiting.push(request)
+    this.#onRequest?.()
+    this.#startNext(onIdle)
+  }
+
+  /**
+   * Starts the next group when the group before is about to commit. A group that began earlier would only wait for the lock
+   * of the account, and requests that arrive meanwhile could not join it: groups were a third smaller.
+   */
+  #startNext(onIdle: () => void) {
+    if (this.#isBlocked || this.#groups === MOST_GROUPS) return
+    if (this.#waiting.length > 0) void this.#run(onIdle)
+    else if (this.#groups === 0) onIdle()
+  }
+
+  async #run(onIdle: () => void) {
+    this.#groups += 1
+    this.#isBlocked = true
+    await new Promise(resolve => setImmediate(resolve)) // requests of the same turn of the event loop join the group
+    const begunAt = performance.now()
+    const group = takeGroup(this.#waiting)
+    const written = Promise.withResolvers<void>()
+    const ended = this.#writeAll(group, written.resolve)
+    const long = setTimeout(written.resolve, LONG_MS)
+    await Promise.race([written.promise, ended])
+    clearTimeout(long)
+    const requests = group.length + this.#waiting.length
+    const isLong = performance.now() - begunAt >= LONG_MS
+    if (!isLong && requests >= LEAST_REQUESTS && sizeOf(this.#waiting) < ENOUGH_ITEMS) {
+      await ended
+      await this.#gather(requests, (performance.now() - begunAt) / 2)
+    }
+    this.#isBlocked = false
+    this.#startNext(onIdle)
+    await ended
+    this.#groups -= 1
+    this.#startNext(onIdle)
+  }
+
+  /**
+   * Waits until so many requests are there: the clients that were just answered have sent their next ones. Waits at most
+   * `mostMs`. The cost of a group hardly depends on its size, and without this wait half of the clients are in one group
+   * and half in the next.
+   */
+  async #gather(requests: number, mostMs: number) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const late = setTimeout(resolve, mostMs)
+    this.#onRequest = () => {
+      if (this.#waiting.length >= requests || sizeOf(this.#waiting) >= ENOUGH_ITEMS) resolve()
+    }
+    this.#onRequest()
+    await promise
+    clearTimeout(late)
+    this.#onRequest = undefined
+  }
+}
+
+const sizeOf = (requests: { items: unknown[] }[]) => requests.reduce((size, { items }) => size + items.length, 0)
 
 /** Takes as many requests as fit into a group, and at least one. */
 function takeGroup<Item, Result>(waiting: Request<Item, Result>[]): Request<Item, Result>[] {
