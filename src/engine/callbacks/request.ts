@@ -2,7 +2,6 @@ import { isIP, Socket } from 'node:net'
 import { Agent, buildConnector, Client, type Dispatcher, Pool } from 'undici'
 import {
   ADDRESS_REFUSED,
-  type AddressCheck,
   addressRefused,
   createAddressCheck,
   createLookup,
@@ -21,9 +20,7 @@ export type RequestSettings = {
 
 /** The parts of an address, parsed once for all requests to it. */
 export type Target = {
-  secure: boolean
-  hostname: string
-  port: number
+  origin: string
   path: string
   authorization: string | undefined
 }
@@ -48,14 +45,7 @@ const IDLE_CONNECTION_MS = 4000
 export function targetOf(url: string): Target | undefined {
   const parsed = URL.parse(url)
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return undefined
-  const secure = parsed.protocol === 'https:'
-  return {
-    secure,
-    hostname: parsed.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: Number(parsed.port) || (secure ? 443 : 80),
-    path: parsed.pathname + parsed.search,
-    authorization: basicOf(parsed),
-  }
+  return { origin: parsed.origin, path: parsed.pathname + parsed.search, authorization: basicOf(parsed) }
 }
 
 function basicOf({ username, password }: URL): string | undefined {
@@ -73,49 +63,56 @@ function decoded(text: string): string {
 
 /** Sends POST requests. It keeps connections open, in a pool for each host. */
 export class Poster {
-  readonly #isAllowed: AddressCheck
   readonly #timeoutMs: number
   readonly #agent: Agent
   readonly #open = new Set<Exchange>()
   #isClosed = false
 
   constructor(settings: RequestSettings) {
-    this.#isAllowed = createAddressCheck(settings.allow)
     this.#timeoutMs = settings.timeoutMs ?? TIMEOUT_MS
-    const connect = buildConnector({
-      lookup: createLookup(this.#isAllowed, settings.resolve ?? resolveName, familyOf(settings.sourceIp ?? '')),
-      autoSelectFamilyAttemptTimeout: 2000,
-      allowH2: false,
-      timeout: 0, // the exchange has a timer for all of it
-    })
+    const connect = createConnector(settings)
     const openConnection = (origin: URL) => new Connection(origin, connect, settings.sourceIp)
     const poolOptions = { connections: MOST_CONNECTIONS_TO_A_HOST, allowH2: false, factory: openConnection }
     this.#agent = new Agent({ factory: origin => new Pool(origin, poolOptions) })
   }
 
   async post(target: Target, headers: Headers, body: string): Promise<PostResult> {
-    // The lookup checks the addresses of names. For an address in the URL the socket makes no lookup.
-    if (isIP(target.hostname) && !this.#isAllowed(target.hostname)) return failed(addressRefused())
-    const first = await this.#exchange(target, headers, body)
-    const last = first === 'stale' ? await this.#exchange(target, headers, body) : first
+    const request = requestTo(target, headers, body)
+    const first = await this.#exchange(request)
+    const last = first === 'stale' ? await this.#exchange(request) : first
     return last === 'stale' ? failed(coded('ECONNRESET')) : last
   }
 
   /** Ends the open requests, which become `abandoned`, and closes every connection. */
   close(): void {
     this.#isClosed = true
-    for (const exchange of this.#open) exchange.breakOff()
+    for (const exchange of this.#open) exchange.abandon()
     void this.#agent.destroy()
   }
 
-  async #exchange(target: Target, headers: Headers, body: string): Promise<PostResult | 'stale'> {
-    if (this.#isClosed) return { kind: 'abandoned' }
-    const exchange = new Exchange(this.#timeoutMs)
-    this.#open.add(exchange)
-    this.#agent.dispatch(requestTo(target, headers, body), exchange)
-    await exchange.over()
-    this.#open.delete(exchange)
-    return exchange.answer() ?? (this.#isClosed ? { kind: 'abandoned' } : exchange.failure())
+  #exchange(request: Dispatcher.DispatchOptions): Promise<ExchangeResult> {
+    if (this.#isClosed) return Promise.resolve({ kind: 'abandoned' })
+    const exchange = new Exchange(this.#timeoutMs, this.#open)
+    this.#agent.dispatch(request, exchange)
+    return exchange.result
+  }
+}
+
+/**
+ * Opens connections to allowed addresses only. The lookup checks the addresses of names. For an address in the URL the socket
+ * makes no lookup, so it is checked before.
+ */
+function createConnector(settings: RequestSettings): buildConnector.connector {
+  const isAllowed = createAddressCheck(settings.allow)
+  const connect = buildConnector({
+    lookup: createLookup(isAllowed, settings.resolve ?? resolveName, familyOf(settings.sourceIp ?? '')),
+    autoSelectFamilyAttemptTimeout: 2000,
+    allowH2: false,
+    timeout: 0, // the exchange has a timer for all of it
+  })
+  return (options, callback) => {
+    if (!isIP(options.hostname) || isAllowed(options.hostname)) return connect(options, callback)
+    process.nextTick(callback, addressRefused(), null)
   }
 }
 
@@ -124,22 +121,18 @@ function familyOf(address: string): 4 | 6 | undefined {
   return version === 4 || version === 6 ? version : undefined
 }
 
-const requestTo = (target: Target, headers: Headers, body: string): Dispatcher.DispatchOptions => ({
-  origin: originOf(target),
-  method: 'POST',
-  path: target.path,
+const requestTo = ({ origin, path, authorization }: Target, headers: Headers, body: string) => ({
+  origin,
+  method: 'POST' as const,
+  path,
   headers: {
     'content-type': 'application/json',
     'user-agent': 'Tidings',
-    ...(target.authorization ? { authorization: target.authorization } : {}),
+    ...(authorization && { authorization }),
     ...headers,
   },
   body,
 })
-
-function originOf({ secure, hostname, port }: Target): string {
-  return `${secure ? 'https' : 'http'}://${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port}`
-}
 
 /** One connection of a pool. The pool gives it one request at a time. It connects again after its socket was closed. */
 class Connection extends Client {
@@ -167,22 +160,30 @@ class Connection extends Client {
   }
 }
 
+/** The first digit of a status such as 100. Almost every response has another, and is not read as a text. */
+const DIGIT_ONE = 0x31
+
 /** A receiver may send "100 Continue" before its answer, although we did not ask for it. undici would close the connection. */
 function withoutContinue(socket: Socket): Socket {
   const read = socket.read.bind(socket)
   socket.read = size => {
     const bytes: Buffer | null = read(size)
-    if (bytes?.toString('latin1', 0, 12) !== 'HTTP/1.1 100') return bytes
+    if (bytes?.[9] !== DIGIT_ONE || bytes.toString('latin1', 0, 12) !== 'HTTP/1.1 100') return bytes
     const [skipped] = /^(HTTP\/1\.1 100.*?\r\n\r\n)*/s.exec(bytes.toString('latin1')) ?? ['']
     return bytes.subarray(skipped.length)
   }
   return socket
 }
 
-/** One request and its response. */
+/** `stale`: the receiver had closed a kept connection before the request, so it has seen nothing of the request. */
+type ExchangeResult = PostResult | 'stale'
+
+/** One request and its response. It is one of the `open` exchanges until it has a result. */
 class Exchange implements Dispatcher.DispatchHandler {
+  readonly result: Promise<ExchangeResult>
+  readonly #resolve: (result: ExchangeResult) => void
   readonly #timeoutMs: number
-  readonly #over = Promise.withResolvers<void>()
+  readonly #open: Set<Exchange>
   #timer: NodeJS.Timeout | undefined
   #connection: Connection | undefined
   #socket: Socket | undefined
@@ -191,22 +192,28 @@ class Exchange implements Dispatcher.DispatchHandler {
   #statusCode = 0
   #answerBytes = 0
   readonly #kept: Buffer[] = []
-  #error: Error | undefined
+  #isAbandoned = false
 
-  constructor(timeoutMs: number) {
+  constructor(timeoutMs: number, open: Set<Exchange>) {
+    const { promise, resolve } = Promise.withResolvers<ExchangeResult>()
+    this.result = promise
+    this.#resolve = resolve
     this.#timeoutMs = timeoutMs
+    this.#open = open.add(this)
   }
-
-  /** Resolves when the exchange is over, with or without a response. */
-  over = () => this.#over.promise
 
   /** The time runs from when the request has a connection: the receiver does not cause the wait for a free one. */
   begin(connection: Connection): void {
     this.#connection = connection
-    this.#timer = setTimeout(() => this.breakOff(coded('ETIMEDOUT')), this.#timeoutMs)
+    this.#timer = setTimeout(() => this.#breakOff(coded('ETIMEDOUT')), this.#timeoutMs)
   }
 
-  breakOff(error?: Error): void {
+  abandon(): void {
+    this.#isAbandoned = true
+    this.#breakOff()
+  }
+
+  #breakOff(error?: Error): void {
     this.#connection?.socket?.destroy(error)
   }
 
@@ -223,29 +230,31 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#answerBytes < KEPT_ANSWER_BYTES) this.#kept.push(chunk.subarray(0, KEPT_ANSWER_BYTES - this.#answerBytes))
     this.#answerBytes += chunk.length
-    if (this.#answerBytes > MOST_ANSWER_BYTES) this.breakOff()
+    if (this.#answerBytes > MOST_ANSWER_BYTES) this.#breakOff()
   }
 
   onResponseEnd(): void {
-    clearTimeout(this.#timer)
-    this.#over.resolve()
-  }
-
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#error = error
-    this.onResponseEnd()
+    this.#end(this.#answer())
   }
 
   /** The status counts, also when the rest of the response could not be read. */
-  answer(): PostResult | undefined {
-    if (!this.#statusCode) return undefined
-    const answer = printable(wholeCharacters(Buffer.concat(this.#kept)))
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.#statusCode) this.#end(this.#answer())
+    else this.#end(this.#isAbandoned ? { kind: 'abandoned' } : this.#failure(error))
+  }
+
+  #end(result: ExchangeResult) {
+    clearTimeout(this.#timer)
+    this.#open.delete(this)
+    this.#resolve(result)
+  }
+
+  #answer(): PostResult {
+    const answer = this.#answerBytes > 0 ? printable(wholeCharacters(Buffer.concat(this.#kept))) : ''
     return { kind: 'answered', statusCode: this.#statusCode, answer }
   }
 
-  /** `stale`: the receiver had closed a kept connection before the request, so it has seen nothing of the request. */
-  failure(): PostResult | 'stale' {
-    const error = this.#error ?? coded('ECONNRESET')
+  #failure(error: Error): ExchangeResult {
     const wasClosed = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error))
     const onlyEarlierBytes = this.#earlierBytes > 0 && this.#socket?.bytesRead === this.#earlierBytes
     return wasClosed && onlyEarlierBytes ? 'stale' : failed(error)

@@ -103,9 +103,9 @@ async function sendChain(context: RoundContext, session: Session, chain: Chain) 
   }
 }
 
-async function send({ poster }: RoundContext, request: CallbackRequest, now: Date): Promise<PostResult> {
+function send({ poster }: RoundContext, request: CallbackRequest, now: Date): Promise<PostResult> {
   const { target, sign } = request[0].batch
-  if (!target) return { kind: 'failed', error: 'no http or https address' }
+  if (!target) return Promise.resolve({ kind: 'failed', error: 'no http or https address' })
   const body = requestBodyOf(request)
   return poster.post(target, signedHeaders(sign, requestIdOf(request), body, now), body)
 }
