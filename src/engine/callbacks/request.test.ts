@@ -142,6 +142,12 @@ test.each([
   expect(sockets.size).toBe(1)
 })
 
+test('requests one after another share a connection', async () => {
+  const { requests, sockets, post } = await aReceiver('http', socket => socket.write(OK))
+  for (let sent = 0; sent < 20; sent++) expect(await post()).toEqual(answered)
+  expect([requests.length, sockets.size]).toEqual([20, 1])
+})
+
 test('a connection that is idle for 4 seconds is closed', async () => {
   const { sockets, post } = await aReceiver('http', socket => socket.write(OK))
   await post()

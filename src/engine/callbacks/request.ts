@@ -246,7 +246,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #end(result: ExchangeResult) {
     clearTimeout(this.#timer)
     this.#open.delete(this)
-    this.#resolve(result)
+    // undici frees the connection in an immediate. A request before it would open another connection.
+    process.nextTick(setImmediate, this.#resolve, result)
   }
 
   #answer(): PostResult {
