@@ -18,6 +18,7 @@ import * as numbering from './numbering.ts'
 import * as overview from './overview.ts'
 import * as peers from './peers/peers.ts'
 import * as read from './read.ts'
+import { ABOUT, type AllOptions, measureAll } from './report/all.ts'
 import { smpp, smppMemory } from './smpp.ts'
 import * as smppCodec from './smpp-codec.ts'
 import * as statistics from './statistics.ts'
@@ -58,10 +59,18 @@ const benches: Bench[] = [
 ]
 
 const USAGE = `Usage: npm run bench -- NAME [--json] [--history N] [--dispatch N] [--only PART] [--rounds N]
+       npm run bench -- all [--only NAME,...] [--rounds N] [--full] [--continue] [--page]
 
-${benches.map(({ name, about }) => `  ${name.padEnd(15)} ${about}`).join('\n')}
+${[{ name: 'all', about: ABOUT }, ...benches].map(({ name, about }) => `  ${name.padEnd(15)} ${about}`).join('\n')}
 
-Figures with a target say whether it is met; exit code 1 when one is missed. --json prints them as JSON.`
+Figures with a target say whether it is met; exit code 1 when one is missed. --json prints them as JSON.
+
+all takes about half an hour and keeps each result in bench/results/all.json.
+  --only NAME,...  measures these benches
+  --rounds N       measures peers, cores and statistics in N rounds
+  --full           with smpp-memory, and with the long histories of engine-history, message-read and overview
+  --continue       keeps the results so far, and measures the benches that have none; with --only it measures these again
+  --page           measures nothing, and writes the page from the results so far`
 
 async function main(): Promise<number> {
   const asked = readArguments()
@@ -72,6 +81,8 @@ async function main(): Promise<number> {
     return 0
   }
   if (positionals.length !== 1) return refuse('Name one bench')
+  if (positionals[0] === 'all') return runAll(values)
+  if (values.full || values.continue || values.page) return refuse('--full, --continue and --page belong to "all"')
   const bench = benches.find(({ name }) => name === positionals[0])
   if (!bench) return refuse(`There is no bench "${positionals[0]}"`)
   const options = optionsOf(values)
@@ -90,6 +101,9 @@ function readArguments() {
         dispatch: { type: 'string' },
         only: { type: 'string' },
         rounds: { type: 'string' },
+        full: { type: 'boolean' },
+        continue: { type: 'boolean' },
+        page: { type: 'boolean' },
       },
     })
   } catch (error) {
@@ -110,6 +124,20 @@ function optionsOf(given: { history?: string; dispatch?: string; only?: string; 
   return { ...options, rounds: Number(given.rounds) }
 }
 
+type Values = { history?: string; dispatch?: string; json?: boolean; only?: string; rounds?: string } & {
+  full?: boolean
+  continue?: boolean
+  page?: boolean
+}
+
+async function runAll(values: Values): Promise<number> {
+  if (values.json || values.history || values.dispatch) return refuse('all takes no --json, --history and --dispatch')
+  const options = optionsOf(values)
+  if (options instanceof Error) return refuse(options.message)
+  const asked: AllOptions = { isFull: values.full, isContinued: values.continue, isPageOnly: values.page }
+  return measureAll(benches, { ...asked, only: options.only, rounds: options.rounds })
+}
+
 function refuse(reason: string): number {
   console.error(`${reason}.\n\n${USAGE}`)
   return 1
@@ -122,11 +150,19 @@ async function runAsTable(bench: Bench, options: Options): Promise<number> {
 }
 
 async function runAsJson(bench: Bench, options: Options): Promise<number> {
-  const figures = await bench.run(options)
+  const figures = await bench.run(options).catch(reportFailure)
   const judged = figures.map(figure => ({ ...figure, ...(figure.target ? { met: isMet(figure) } : {}) }))
   console.log(JSON.stringify({ bench: bench.name, figures: judged }, null, 2))
   return exitCodeOf(figures)
 }
+
+/** Another program reads why there are no figures. A person sees the stack, too. */
+function reportFailure(error: unknown): never {
+  console.log(JSON.stringify({ failed: error instanceof Error ? firstLine(error.message) : String(error) }))
+  throw error
+}
+
+const firstLine = (text: string) => text.split('\n')[0]
 
 const exitCodeOf = (figures: Figure[]) => (figures.every(isMet) ? 0 : 1)
 

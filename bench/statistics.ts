@@ -1,7 +1,7 @@
 import type { Pool } from '../src/db/sql.ts'
 import type { Connection } from './client.ts'
 import { startSending, throughEngine } from './engine.ts'
-import { type Figure, median } from './figures.ts'
+import { type Figure, median, type Options } from './figures.ts'
 import { onStages, type Stage } from './stage.ts'
 
 export const name = 'statistics'
@@ -16,15 +16,15 @@ const without = { NODE_OPTIONS: `--import=${new URL('without-statistics.ts', imp
 type Side = { stage: Stage; connection: Connection }
 
 /** Two servers side by side, measured in turn. */
-export function run(): Promise<Figure[]> {
+export function run({ rounds: count = ROUNDS }: Options): Promise<Figure[]> {
   return onStages(2, async ([first, second]) => {
     const counting = { stage: first!, connection: await startSending(first!) }
     const bare = { stage: second!, connection: await startSending(second!, without) }
     await measure(counting, bare, true) // warms up
 
     const rounds: { with: number; without: number }[] = []
-    while (rounds.length < ROUNDS) rounds.push(await measure(counting, bare, rounds.length % 2 === 0))
-    await requireDifference(counting.stage.sql, bare.stage.sql)
+    while (rounds.length < count) rounds.push(await measure(counting, bare, rounds.length % 2 === 0))
+    await requireDifference(counting.stage.sql, bare.stage.sql, count)
     const middle = (of: (round: (typeof rounds)[number]) => number) => median(rounds.map(of))
     return [
       { what: 'with statistics', value: middle(r => r.with), unit: 'messages/s' },
@@ -52,9 +52,9 @@ async function measure(counting: Side, bare: Side, bareFirst: boolean) {
 }
 
 /** A file that was moved would be replaced no longer, and both sides would be the same. */
-async function requireDifference(counting: Pool, bare: Pool) {
+async function requireDifference(counting: Pool, bare: Pool, rounds: number) {
   const [all, none] = await Promise.all([counting, bare].map(countedIn))
-  if (all !== (ROUNDS + 1) * MESSAGES || none !== 0) throw new Error(`counted ${all} and ${none} messages`)
+  if (all !== (rounds + 1) * MESSAGES || none !== 0) throw new Error(`counted ${all} and ${none} messages`)
 }
 
 async function countedIn(sql: Pool): Promise<number> {

@@ -4,16 +4,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openConnection } from '../client.ts'
 import type { Figure } from '../figures.ts'
 import { inventRecipients } from '../recipients.ts'
+import { untilSettled } from './dispatches.ts'
 import { startKannel } from './kannel.ts'
 import { bytesFor } from './measuring.ts'
+import { withSystem } from './running.ts'
 import type { System } from './system.ts'
-import { startTidings, type Tidings } from './tidings.ts'
+import { startTidings } from './tidings.ts'
 
 const CONNECTIONS = 64
 const NUMBERS = 200_000
 const KILL_AFTER_MS = 5000
-/** A system has this time to send after its restart what it accepted before. */
-const PATIENCE_MS = 60_000
+/** Kannel has this time after its restart to pass on receipts. */
+const REPORTS_MS = 15_000
 
 /** What each system loses when all its processes are killed with -9 under load, and started again. */
 export async function crashes(): Promise<Figure[]> {
@@ -25,29 +27,27 @@ async function crashOfKannel(): Promise<Figure[]> {
   const reported = new Set<string>()
   const receiver = await receiveReports(number => reported.add(number))
   const { port } = receiver.address() as AddressInfo
-  const kannel = await startKannel(`http://127.0.0.1:${port}/?to=%p&state=%d`)
+  const start = () => startKannel(`http://127.0.0.1:${port}/?to=%p&state=%d`)
   try {
-    const accepted = await killUnderLoad(kannel)
-    await pause(PATIENCE_MS / 4)
-    return await lossesOf(kannel, accepted, number => reported.has(number))
+    return await withSystem(start, async kannel => {
+      const accepted = await killUnderLoad(kannel)
+      await pause(REPORTS_MS)
+      return lossesOf(kannel, accepted, number => reported.has(number))
+    })
   } finally {
-    await kannel.stop()
     receiver.close()
   }
 }
 
-async function crashOfTidings(): Promise<Figure[]> {
-  const tidings = await startTidings()
-  try {
+function crashOfTidings(): Promise<Figure[]> {
+  return withSystem(startTidings, async tidings => {
     const accepted = await killUnderLoad(tidings)
-    await untilDelivered(tidings)
+    await untilSettled(tidings)
     const rows = await tidings.sql<{ destination: string }[]>`
       select destination from messages where company_id = ${tidings.company.companyId} and status = 'DELIVERED'`
     const delivered = new Set(rows.map(({ destination }) => destination))
-    return await lossesOf(tidings, accepted, number => delivered.has(number))
-  } finally {
-    await tidings.stop()
-  }
+    return lossesOf(tidings, accepted, number => delivered.has(number))
+  })
 }
 
 /** Sends messages over all connections, kills the system in the middle, and starts it again. The numbers of accepted messages. */
@@ -110,17 +110,6 @@ async function lossesOf(
 
 /** Tidings promises to lose nothing. */
 const promiseOf = ({ name }: System): Pick<Figure, 'target'> => (name === 'Tidings' ? { target: { most: 0 } } : {})
-
-async function untilDelivered({ sql, company }: Tidings) {
-  const begun = performance.now()
-  while (performance.now() - begun < PATIENCE_MS) {
-    const [row] = await sql<{ open: number }[]>`
-      select count(*) as open from messages
-      where company_id = ${company.companyId} and status in ('CREATED', 'SENT')`
-    if (row?.open === 0) return
-    await pause(200)
-  }
-}
 
 async function receiveReports(onReport: (number: string) => void): Promise<Server> {
   const server = createServer((request, response) => {

@@ -31,7 +31,9 @@ export async function load(system: System, connections: number, seconds: number)
     const script = [numbers, method, path, body, ...Object.entries(headers).flat()]
     const url = `http://127.0.0.1:${system.port()}`
     const { stdout } = await promisify(execFile)('wrk', [...tool, url, '--', ...script])
-    return resultIn(stdout)
+    const result = resultIn(stdout)
+    if (result.errors > 0) throw new Error(`${system.name} refused ${result.errors} requests`)
+    return result
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

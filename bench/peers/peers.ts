@@ -1,14 +1,15 @@
 import { type Figure, median, type Options } from '../figures.ts'
 import { crashes } from './crash.ts'
-import { dispatchRound, startMillion, stopMillion } from './dispatches.ts'
+import { dispatchRound, singlesAmongOthers, startMillion, stopMillion } from './dispatches.ts'
 import { startKannel } from './kannel.ts'
-import { loneMessages, quantile, type Round, type SinglesRound, singlesRound } from './measuring.ts'
+import { loneMessages, quantile, type Round, type Singles, type SinglesRound, singlesRound } from './measuring.ts'
+import { stopAtSignal, withSystem } from './running.ts'
 import type { System } from './system.ts'
 import { startTidings, type Tidings } from './tidings.ts'
 
 export const name = 'peers'
 export const about =
-  'Tidings beside Kannel over SMPP: singles, a dispatch, both behind a million, a lone message, and what a kill -9 loses'
+  'Tidings beside Kannel over SMPP: singles, a dispatch, singles behind a million, a lone message, and what a kill -9 loses'
 
 const ROUNDS = 3
 const CONNECTIONS = 64
@@ -24,6 +25,7 @@ type Part = (typeof PARTS)[number]
 export async function run(options: Options): Promise<Figure[]> {
   const parts = PARTS.filter(part => options.only === undefined || options.only.split(',').includes(part))
   if (parts.length === 0) throw new Error(`--only takes some of ${PARTS.join(',')}`)
+  stopAtSignal()
   return withSystem(
     () => startKannel(),
     kannel =>
@@ -34,16 +36,6 @@ export async function run(options: Options): Promise<Figure[]> {
         return figures
       }),
   )
-}
-
-/** Stops the system also when the bench fails. */
-async function withSystem<S extends System>(start: () => Promise<S>, use: (system: S) => Promise<Figure[]>) {
-  const system = await start()
-  try {
-    return await use(system)
-  } finally {
-    await system.stop()
-  }
 }
 
 type Scene = { kannel: System; tidings: Tidings; measured: Measured; options: Options }
@@ -102,19 +94,22 @@ async function dispatch(scene: Scene): Promise<Figure[]> {
   ]
 }
 
-/** Singles and a dispatch of one company while a dispatch of a million of another company is being sent. */
+/** Singles of one company while a dispatch of a million of another company is being sent. */
 async function million(scene: Scene): Promise<Figure[]> {
   const { tidings, options } = scene
   const waiting = options.dispatch ?? MILLION
+  const alone = await scene.measured.singles(scene) // before the million, if no other part has measured them
   const dispatchId = await startMillion(tidings, waiting)
-  const alone = await scene.measured.singles(scene)
-  const behind = [await singlesRound(tidings, CONNECTIONS, SECONDS)]
+  const behind = [await singlesAmongOthers(tidings, CONNECTIONS, SECONDS)]
   const left = await stopMillion(tidings, dispatchId)
+  if (left === 0) throw new Error('the dispatch ended before the single messages: take a larger --dispatch')
   const what = `Tidings, singles behind ${waiting.toLocaleString('en')}`
   return [
-    ...figuresOfSingles('tidings.behind', what, behind),
-    { what: `${what}: left at the end`, value: left, unit: '', target: { least: 1 } },
+    ...figuresOfAnswers('tidings.behind', what, behind),
+    deliveredFigure('tidings.behind', what, behind),
+    { what: `${what}: left at the end`, value: left, unit: 'messages' },
     ratio('behind a million: accepted, to singles alone', behind, alone.tidings, round => round.acceptedPerSecond),
+    ratio('behind a million: delivered, to singles alone', behind, alone.tidings, round => round.deliveredPerSecond),
   ]
 }
 
@@ -132,6 +127,11 @@ async function lone({ kannel, tidings }: Scene): Promise<Figure[]> {
 }
 
 const figuresOfSingles = (id: string, what: string, rounds: SinglesRound[]): Figure[] => [
+  ...figuresOfAnswers(id, what, rounds),
+  ...figuresOf(id, what, rounds),
+]
+
+const figuresOfAnswers = (id: string, what: string, rounds: Singles[]): Figure[] => [
   {
     id: `${id}.accepted`,
     what: `${what}: accepted`,
@@ -140,17 +140,18 @@ const figuresOfSingles = (id: string, what: string, rounds: SinglesRound[]): Fig
   },
   { id: `${id}.p50`, what: `${what}: answer, p50`, value: median(rounds.map(({ load }) => load.p50)), unit: 'ms' },
   { id: `${id}.p99`, what: `${what}: answer, p99`, value: median(rounds.map(({ load }) => load.p99)), unit: 'ms' },
-  ...figuresOf(id, what, rounds),
 ]
+
+const deliveredFigure = (id: string, what: string, rounds: Pick<Round, 'deliveredPerSecond'>[]): Figure => ({
+  id: `${id}.delivered`,
+  what: `${what}: delivered`,
+  value: median(rounds.map(round => round.deliveredPerSecond)),
+  unit: 'messages/s',
+})
 
 /** The ids name the figures that the page and its charts show: docs/performance.md. */
 export const figuresOf = (id: string, what: string, rounds: Round[]): Figure[] => [
-  {
-    id: `${id}.delivered`,
-    what: `${what}: delivered`,
-    value: median(rounds.map(round => round.deliveredPerSecond)),
-    unit: 'messages/s',
-  },
+  deliveredFigure(id, what, rounds),
   {
     id: `${id}.time`,
     what: `${what}: processor time`,
@@ -164,7 +165,12 @@ export const figuresOf = (id: string, what: string, rounds: Round[]): Figure[] =
     unit: 'ms a message',
   })),
   ...commitsOf(what, rounds),
-  { what: `${what}: memory`, value: Math.max(...rounds.map(round => round.peakBytes)) / 1024 / 1024, unit: 'MiB' },
+  {
+    id: `${id}.memory`,
+    what: `${what}: memory`,
+    value: Math.max(...rounds.map(round => round.peakBytes)) / 1024 / 1024,
+    unit: 'MiB',
+  },
 ]
 
 function commitsOf(what: string, rounds: Round[]): Figure[] {
@@ -173,7 +179,7 @@ function commitsOf(what: string, rounds: Round[]): Figure[] {
 }
 
 /** The ratio of the medians of two systems. */
-function ratio<A extends Round, B extends Round>(
+function ratio<A, B>(
   what: string,
   ours: A[],
   theirs: B[],

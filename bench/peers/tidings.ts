@@ -159,7 +159,7 @@ class Service {
   }
 
   async stop() {
-    if (this.#process && this.#process.exitCode === null) {
+    if (this.#process && this.#process.exitCode === null && this.#process.signalCode === null) {
       const ended = once(this.#process, 'exit')
       this.#process.kill('SIGTERM')
       await ended
