@@ -4,6 +4,7 @@ import * as cabinet from './cabinet.ts'
 import * as cabinetUpload from './cabinet-upload.ts'
 import * as callbacks from './callbacks.ts'
 import * as commandStart from './command-start.ts'
+import * as cores from './cores.ts'
 import * as depth from './depth.ts'
 import * as engine from './engine.ts'
 import * as engineHistory from './engine-history.ts'
@@ -32,6 +33,7 @@ import * as verifier from './verifier.ts'
  */
 const benches: Bench[] = [
   peers,
+  cores,
   engine,
   engineHistory,
   manyLanes,

@@ -17,6 +17,8 @@ describe('defaults', () => {
       publicUrl: undefined,
       databaseUrl: undefined,
       databaseConnections: 10,
+      apiProcesses: undefined,
+      engines: undefined,
       dataDir: undefined,
       demo: true,
       demoPassword: undefined,

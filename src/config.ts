@@ -29,6 +29,8 @@ export type Config = {
   publicUrl: string | undefined
   databaseUrl: string | undefined
   databaseConnections: number
+  apiProcesses: number | undefined
+  engines: number | undefined
   dataDir: string | undefined
   demo: boolean
   demoPassword: string | undefined
@@ -54,6 +56,10 @@ export type Config = {
   logLevel: string
   envFile: string | undefined
 }
+
+/** Of `tidings serve`. */
+export const MOST_PROCESSES = 64
+export const BY_CORES = 'one for every three cores, 1 to 4'
 
 const embedded = (config: Partial<Config>) => config.databaseUrl === undefined
 
@@ -91,6 +97,20 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: (text, name) => readInteger(text, name, 2, 1000),
     default: 10,
     about: 'Most connections a process opens to the database.',
+  },
+  apiProcesses: {
+    name: 'TIDINGS_API_PROCESSES',
+    read: (text, name) => readInteger(text, name, 1, MOST_PROCESSES),
+    default: undefined,
+    defaultText: BY_CORES,
+    about: 'HTTP processes that `tidings serve` runs on its port; `--api` comes before it.',
+  },
+  engines: {
+    name: 'TIDINGS_ENGINES',
+    read: (text, name) => readInteger(text, name, 1, MOST_PROCESSES),
+    default: undefined,
+    defaultText: BY_CORES,
+    about: 'Engines that `tidings serve` runs; `--engines` comes before it.',
   },
   dataDir: {
     name: 'TIDINGS_DATA',

@@ -24,10 +24,14 @@ export type Company = { companyId: number; senderIds: number[] }
 /** Tidings as `tidings serve` runs it, with its embedded PostgreSQL. `sql` is a connection of the bench for preparation and checks. */
 export type Tidings = System & { sql: Pool; partner: TestPartner; company: Company }
 
-export async function startTidings(): Promise<Tidings> {
+/** The numbers of its processes. By default as many as the machine has use for. */
+export type Processes = { api: number; engines: number }
+
+/** `cores` is the list of cores that it may use, as `taskset` reads it. */
+export async function startTidings(how?: Processes & { cores: string }): Promise<Tidings> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-peers-'))
   const smsc = await SmscProcess.start()
-  const service = new Service(dataDir, await freePort('127.0.0.1'))
+  const service = new Service(dataDir, await freePort('127.0.0.1'), how ? pinned(how) : [PROGRAM, 'serve'])
   const stop = async () => {
     await service.stop()
     smsc.stop()
@@ -41,6 +45,18 @@ export async function startTidings(): Promise<Tidings> {
     throw error
   }
 }
+
+const pinned = ({ api, engines, cores }: Processes & { cores: string }) => [
+  'taskset',
+  '-c',
+  cores,
+  PROGRAM,
+  'serve',
+  '--api',
+  String(api),
+  '--engines',
+  String(engines),
+]
 
 /** A company with a key and sender names, and the gateway to the operator. */
 async function prepare(service: Service, smsc: SmscProcess, stop: () => Promise<void>): Promise<Tidings> {
@@ -100,12 +116,14 @@ async function untilBound(smsc: SmscProcess) {
 class Service {
   readonly port: number
   readonly #dataDir: string
+  readonly #words: string[]
   #process: ChildProcess | undefined
   #server: EmbeddedServer | undefined
   #sql: Pool | undefined
 
-  constructor(dataDir: string, port: number) {
+  constructor(dataDir: string, port: number, words: string[]) {
     this.#dataDir = dataDir
+    this.#words = words
     this.port = port
   }
 
@@ -115,7 +133,8 @@ class Service {
   }
 
   async start() {
-    this.#process = spawn(PROGRAM, ['serve'], {
+    const [program = '', ...words] = this.#words
+    this.#process = spawn(program, words, {
       env: {
         ...process.env,
         TIDINGS_DATA: this.#dataDir,
@@ -131,10 +150,11 @@ class Service {
   }
 
   async processorSeconds() {
-    const [api, engine, postmaster] = [this.#api, await this.#engine(), await this.#postmaster()]
+    const [api, engines, postmaster] = [this.#api, await this.#engines(), await this.#postmaster()]
+    const ofEngines = await Promise.all(engines.map(engine => secondsOfTree(engine)))
     return {
-      API: await secondsOfTree(api, [engine, postmaster]),
-      engine: await secondsOfTree(engine),
+      API: await secondsOfTree(api, [...engines, postmaster]),
+      engine: ofEngines.reduce((sum, seconds) => sum + seconds, 0),
       database: await secondsOfTree(postmaster),
     }
   }
@@ -189,12 +209,14 @@ class Service {
     return this.#process.pid
   }
 
-  async #engine(): Promise<number> {
+  async #engines(): Promise<number[]> {
+    const engines: number[] = []
     for (const pid of await pidsOfTree(this.#api)) {
       const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-      if (line.split('\0').includes('engine')) return pid
+      if (line.split('\0').includes('engine')) engines.push(pid)
     }
-    throw new Error('The engine of Tidings does not run')
+    if (engines.length === 0) throw new Error('The engine of Tidings does not run')
+    return engines
   }
 
   /** All processes. A server that another process had started is no child of ours. */

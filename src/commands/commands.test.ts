@@ -65,8 +65,8 @@ const ofPages = [
 ]
 
 const expected: Record<string, string[]> = {
-  serve: ['--stop-with-parent'],
-  api: [],
+  serve: ['--api N', '--engines N', '--stop-with-parent'],
+  api: ['--connections-from-parent'],
   engine: [],
   migrate: [],
   'database export': ['FILE'],

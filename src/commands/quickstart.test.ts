@@ -178,7 +178,7 @@ async function aFreePort(): Promise<string> {
 function bannerLines(): string[] {
   const { url, cabinet, partnerApi, docs, data, demo } = service
   const addresses = { url, cabinet, partnerApi, messagingApi: `${url}/api/v1`, docs }
-  const banner = bannerOf(addresses, data, { demo: demo as Demo, localUrl: url })
+  const banner = bannerOf(addresses, { data, demo: demo as Demo }, url)
   return banner.split('\n').filter(line => /^ +(TOKEN=|DISPATCH=|curl)/.test(line))
 }
 

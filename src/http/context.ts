@@ -43,6 +43,11 @@ export type Context = {
   metrics: boolean
   /** Networks that may read the metrics. By default only this machine. */
   metricsAllow?: string[]
+  /**
+   * For one of several processes on a port. It gets a function with the metrics of this process, and returns a function
+   * with the metrics of all of them.
+   */
+  metricsOfAll?: (own: () => Promise<string>) => () => Promise<string>
   /** The key that encrypts the secrets of gateways. */
   secret: string
   /** The connectors that the cabinet's page of gateways can set up. Without them the page only shows gateways. */

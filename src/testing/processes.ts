@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,6 +33,8 @@ const cleanEnv = (env: Env): Env => ({
   TIDINGS_LOG_LEVEL: 'warn',
   TIDINGS_ENV_FILE: '/dev/null', // not the settings of the person who runs the tests
   NODE_COMPILE_CACHE: compiled, // a start takes 0.3 s of the processor with it, 0.7 s without
+  TIDINGS_API_PROCESSES: '1', // the same on a machine with many cores
+  TIDINGS_ENGINES: '1',
   TIDINGS_PASSWORD_COST: '14', // the least: services are started often, and each makes two logins
   ...env,
 })
@@ -169,8 +172,12 @@ export async function expectNothingRunning(folder: string) {
   expect((await processesOf(folder)).map(({ command }) => command)).toEqual([])
 }
 
-export async function enginesOf(folder: string): Promise<number[]> {
-  return (await processesOf(folder)).filter(({ command }) => /main\.ts engine( |$)/.test(command)).map(({ pid }) => pid)
+export const enginesOf = (folder: string): Promise<number[]> => childrenOf(folder, 'engine')
+
+/** The processes of a command that `serve` has started. */
+export async function childrenOf(folder: string, command: 'api' | 'engine'): Promise<number[]> {
+  const words = new RegExp(`main\\.ts ${command}( |$)`)
+  return (await processesOf(folder)).filter(({ command }) => words.test(command)).map(({ pid }) => pid)
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each test checks the content
@@ -203,6 +210,35 @@ async function call(partnerApi: string, token: string, method: string, path: str
     body: body === undefined ? null : JSON.stringify(body),
   })
   return { status: response.status, body: await response.json() }
+}
+
+/** Sends a request all but its last byte, and waits until the service has read them. */
+export async function beginRequest(client: Client, url: string, body: string) {
+  const bytes = Buffer.from(body)
+  const sent = request(url, {
+    method: 'POST',
+    agent: new Agent({ keepAlive: true }),
+    headers: {
+      authorization: `Bearer ${client.token}`,
+      'content-type': 'application/json',
+      'content-length': bytes.length,
+      expect: '100-continue',
+    },
+  })
+  const answered = once(sent, 'response')
+  sent.flushHeaders()
+  await once(sent, 'continue')
+  sent.write(bytes.subarray(0, -1))
+
+  return {
+    async finish() {
+      sent.end(bytes.subarray(-1))
+      const [response] = await answered
+      let text = ''
+      for await (const piece of response.setEncoding('utf8')) text += piece
+      return { status: response.statusCode, body: JSON.parse(text) }
+    },
+  }
 }
 
 /** Registers a sender name and returns its id. */

@@ -1,3 +1,4 @@
+import { BY_CORES } from '../../config.ts'
 import type { Command } from '../command.ts'
 
 const service = () => import('../service/serve.ts')
@@ -7,13 +8,22 @@ export const serviceCommands: Command[] = [
   {
     name: 'serve',
     about:
-      'Runs the service: HTTP here, and the engine, which sends, in a process of its own. The first start makes the database.',
-    options: { 'stop-with-parent': { about: 'Stop when the parent process ends, too; `npm start` needs it' } },
+      'Runs the service: HTTP, and engines, which send, in processes of their own. The first start makes the database.',
+    options: {
+      api: { value: 'N', about: `HTTP processes on the one port; by default ${BY_CORES}` },
+      engines: { value: 'N', about: 'Engines; by default the same number' },
+      'stop-with-parent': { about: 'Stop when the parent process ends, too; `npm start` needs it' },
+    },
     run: async call => (await service()).serve(call),
   },
   {
     name: 'api',
     about: 'Runs only the HTTP server; any number of them can share one database with the engines.',
+    options: {
+      'connections-from-parent': {
+        about: 'Take the connections of the parent process instead of a port; `tidings serve` needs it',
+      },
+    },
     run: async call => (await service()).serveApi(call),
   },
   {

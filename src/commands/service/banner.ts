@@ -1,12 +1,23 @@
 import type { Demo as World } from './demo.ts'
+import { inWords, type ProcessCounts } from './processes/counts.ts'
 
 /** The demo world, and the page that shows the widget in it. */
 type Demo = World & { widgetDemo?: string | undefined }
 
 export type Addresses = { url: string; cabinet: string; partnerApi: string; messagingApi: string; docs: string }
 
+type Started = { data: string; processes?: ProcessCounts; demo?: Demo | undefined }
+
+export const addressesOf = (url: string): Addresses => ({
+  url,
+  cabinet: `${url}/cabinet/`,
+  partnerApi: `${url}/partner/v1`,
+  messagingApi: `${url}/api/v1`,
+  docs: `${url}/docs`,
+})
+
 /** The text after the start of the service: its address, the login, and commands to try on this machine. */
-export function bannerOf(addresses: Addresses, place: string, demo?: { demo: Demo; localUrl: string }): string {
+export function bannerOf(addresses: Addresses, { data, processes, demo }: Started, localUrl: string): string {
   return [
     'Tidings is up.',
     '',
@@ -14,8 +25,9 @@ export function bannerOf(addresses: Addresses, place: string, demo?: { demo: Dem
     `  Partner API     ${addresses.partnerApi}`,
     `  Messaging API   ${addresses.messagingApi}`,
     `  API reference   ${addresses.docs}`,
-    `  Data            ${place}`,
-    ...(demo ? demoLines(demo.demo, demo.localUrl) : []),
+    `  Data            ${data}`,
+    ...(processes ? [`  Processes       ${inWords(processes)}`] : []),
+    ...(demo ? demoLines(demo, localUrl) : []),
     '',
   ].join('\n')
 }

@@ -1,7 +1,12 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http'
-import { type AddressInfo, createServer as createSocketServer } from 'node:net'
+import {
+  type AddressInfo,
+  createServer as createSocketServer,
+  type Socket,
+  type Server as SocketServer,
+} from 'node:net'
 import { UsageError } from '../../base/errors.ts'
 import type { App } from '../../http/app.ts'
 
@@ -32,10 +37,57 @@ export async function openListeners(
     for (const server of servers.slice(1)) app.connectionLimit?.guard(server)
   } catch (error) {
     await closeAll(app, servers, answers, 0)
-    throw new UsageError(reasonOf(error, port, host))
+    throw new UsageError(whyNotListening(error, port, host))
   }
   servers.forEach(answers.guard)
   return { close: graceMs => closeAll(app, servers, answers, graceMs) }
+}
+
+/** Connections that another process has accepted. */
+export type ConnectionSource = { start(take: (socket: Socket) => void): void; stop(): void }
+
+/** Serves the connections of another process, where the app listens on no port itself. */
+export async function takeConnections(app: App, source: ConnectionSource): Promise<HttpListeners> {
+  const answers = watchAnswers(app.server)
+  const connections = new TakenConnections()
+  await app.ready()
+  app.server.emit('listening') // Node.js begins to look for slow requests and idle connections
+  answers.guard(app.server)
+  connections.guard(app.server)
+  source.start(socket => {
+    connections.add(socket)
+    app.server.emit('connection', socket)
+  })
+  return {
+    close(graceMs) {
+      source.stop()
+      return closeAll(app, [app.server], answers, graceMs)
+    },
+  }
+}
+
+/** A server does not count connections that it has not accepted itself. */
+class TakenConnections {
+  readonly #open = new Set<Socket>()
+  #onEmpty = () => {}
+
+  add(socket: Socket) {
+    this.#open.add(socket)
+    socket.once('close', () => {
+      this.#open.delete(socket)
+      if (this.#open.size === 0) this.#onEmpty()
+    })
+  }
+
+  /** Lets `close` of the server wait for the connections. */
+  guard(server: Server) {
+    server.close = done => {
+      this.#onEmpty = () => Server.prototype.close.call(server, done)
+      server.closeIdleConnections()
+      if (this.#open.size === 0) this.#onEmpty()
+      return server
+    }
+  }
 }
 
 type Answers = {
@@ -76,7 +128,7 @@ function endConnectionWith(response: ServerResponse) {
   if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
-async function addressesBehind(host: string): Promise<string[]> {
+export async function addressesBehind(host: string): Promise<string[]> {
   if (host !== 'localhost') return [host]
   const found = await lookup(host, { all: true }).catch(() => [])
   return found.length > 0 ? [...new Set(found.map(({ address }) => address))] : [host]
@@ -92,7 +144,7 @@ async function listenAt(main: Server, port: number, address: string): Promise<Se
     await once(server.listen(port, address), 'listening')
     return [server]
   } catch (error) {
-    if (['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(error))) return []
+    if (isMissingAddress(error)) return []
     throw error
   }
 }
@@ -113,16 +165,22 @@ async function closeAll(app: App, [, ...others]: Server[], answers: Answers, gra
 export async function freePort(host: string): Promise<number> {
   const server = createSocketServer()
   await once(server.listen(0, host), 'listening').catch(error => {
-    throw new UsageError(reasonOf(error, 0, host))
+    throw new UsageError(whyNotListening(error, 0, host))
   })
-  const { port } = server.address() as AddressInfo
+  const port = portOf(server)
   server.close()
   return port
 }
 
+export const portOf = (server: SocketServer): number => (server.address() as AddressInfo).port
+
+/** This machine lacks the address, such as ::1 without IPv6. */
+export const isMissingAddress = (error: unknown) => ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(error))
+
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
-function reasonOf(error: unknown, port: number, host: string): string {
+/** One sentence for the operator. */
+export function whyNotListening(error: unknown, port: number, host: string): string {
   if (codeOf(error) === 'EADDRINUSE')
     return `Port ${port} is in use: stop the program that uses it, or set PORT to another one.`
   if (codeOf(error) === 'EACCES')

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chown, cp, readdir, stat } from 'node:fs/promises'
-import { Agent, request } from 'node:http'
 import { type AddressInfo, connect as connectSocket, createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +13,7 @@ import { numberOf } from '../../testing/factories.ts'
 import { databaseUrl } from '../../testing/global-setup.ts'
 import {
   answerOf,
+  beginRequest,
   type Client,
   clientOf,
   type Env,
@@ -243,35 +243,6 @@ describe('a life', () => {
     await expectNothingRunning(folder)
   })
 })
-
-/** Sends a request all but its last byte, and waits until the service has read them. */
-async function beginRequest(client: Client, url: string, body: string) {
-  const bytes = Buffer.from(body)
-  const sent = request(url, {
-    method: 'POST',
-    agent: new Agent({ keepAlive: true }),
-    headers: {
-      authorization: `Bearer ${client.token}`,
-      'content-type': 'application/json',
-      'content-length': bytes.length,
-      expect: '100-continue',
-    },
-  })
-  const answered = once(sent, 'response')
-  sent.flushHeaders()
-  await once(sent, 'continue')
-  sent.write(bytes.subarray(0, -1))
-
-  return {
-    async finish() {
-      sent.end(bytes.subarray(-1))
-      const [response] = await answered
-      let text = ''
-      for await (const piece of response.setEncoding('utf8')) text += piece
-      return { status: response.statusCode, body: JSON.parse(text) }
-    },
-  }
-}
 
 async function whyRefused(port: number): Promise<string> {
   const socket = connectSocket(port, '127.0.0.1')

@@ -29,7 +29,8 @@ const EMPTY_FILE_MS = 2_000
 /** For a small machine, with every commit on disk. */
 const SETTINGS: Record<string, string> = {
   shared_buffers: '256MB',
-  max_connections: '100',
+  // For the pools of some twenty processes. A connection that is not open costs nearly nothing.
+  max_connections: '300',
   max_wal_size: '4GB',
   min_wal_size: '512MB',
   wal_compression: 'on',

@@ -20,22 +20,27 @@ export function registerMetrics(
     sql,
     log,
     guard,
+    metricsOfAll = own => own,
     ...allowed
-  }: Pick<Context, 'sql' | 'log' | 'metricsAllow' | 'trustedProxies'> & { guard: Pick<GuardLog, 'refusals'> },
+  }: Pick<Context, 'sql' | 'log' | 'metricsAllow' | 'trustedProxies' | 'metricsOfAll'> & {
+    guard: Pick<GuardLog, 'refusals'>
+  },
 ) {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  const ofProcess = new Registry()
+  const ofService = new Registry()
+  const processMetrics = metricsOfAll(() => ofProcess.metrics())
+  collectDefaultMetrics({ register: ofProcess })
   const requests = new Histogram({
     name: 'tidings_http_request_seconds',
     help: 'Time to answer a request',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-    registers: [registry],
+    registers: [ofProcess],
   })
-  const gateways = gatewayGauges(registry)
-  const blocked = blockedGauge(registry)
-  const engines = engineMetrics(registry)
-  countRefusals(registry, guard)
+  const gateways = gatewayGauges(ofService)
+  const blocked = blockedGauge(ofService)
+  const engines = engineMetrics(ofService)
+  countRefusals(ofProcess, guard)
 
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -49,7 +54,7 @@ export function registerMetrics(
       blocked.refresh(sql).catch(err => log.warn({ err }, 'verification_metrics.not_read')),
       engines.refresh(sql, new Date()).catch(err => log.warn({ err }, 'engine_metrics.not_read')),
     ])
-    return reply.type(registry.contentType).send(await registry.metrics())
+    return reply.type(ofService.contentType).send(`${await processMetrics()}\n${await ofService.metrics()}`)
   })
 }
 

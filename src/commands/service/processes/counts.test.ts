@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { connectionsOf, countByCores, fittingCounts, inWords, wantedCounts } from './counts.ts'
+
+const own = { databaseUrl: 'postgres://db.example.com/tidings', databaseConnections: 10 }
+const embedded = { databaseUrl: undefined, databaseConnections: 10 }
+const none = { api: undefined, engines: undefined }
+
+describe('the wanted numbers', () => {
+  test('an option comes before its setting', () => {
+    expect(wantedCounts({ api: '3' }, { apiProcesses: 2, engines: 5 })).toEqual({ api: 3, engines: 5 })
+    expect(wantedCounts({}, { apiProcesses: undefined, engines: undefined })).toEqual(none)
+  })
+
+  test.each([
+    ['api', '0', /--api must be a whole number above zero, not "0"/],
+    ['engines', 'two', /--engines must be a whole number above zero, not "two"/],
+    ['engines', '1.5', /--engines must be a whole number above zero/],
+    ['api', '65', /--api must be at most 64, not "65"/],
+  ])('--%s %s is refused in one sentence', (name, value, sentence) => {
+    expect(() => wantedCounts({ [name]: value }, { apiProcesses: undefined, engines: undefined })).toThrow(sentence)
+  })
+})
+
+test('one process of each kind for every three cores, from one to four', () => {
+  const cores = [1, 2, 3, 5, 6, 8, 12, 64]
+  expect(cores.map(count => countByCores(count))).toEqual([1, 1, 1, 1, 2, 2, 4, 4])
+})
+
+describe('the connections of the database', () => {
+  test('each process has a pool, an engine one connection more, and the embedded server one for each process', () => {
+    expect(connectionsOf({ api: 1, engines: 1 }, own)).toBe(10 + 11)
+    expect(connectionsOf({ api: 2, engines: 2 }, own)).toBe(2 + 20 + 22)
+    expect(connectionsOf({ api: 2, engines: 2 }, embedded)).toBe(3 + 22 + 24)
+  })
+
+  test('numbers that the machine chose become smaller until they fit', () => {
+    expect(fittingCounts(none, own, 97, 4)).toEqual({ api: 4, engines: 4 })
+    expect(fittingCounts(none, own, 60, 4)).toEqual({ api: 2, engines: 2 })
+    expect(fittingCounts({ api: undefined, engines: 3 }, own, 60, 4)).toEqual({ api: 2, engines: 3 })
+  })
+
+  test('one of each starts also where the server allows few', () => {
+    expect(fittingCounts(none, own, 15, 4)).toEqual({ api: 1, engines: 1 })
+  })
+
+  test('numbers that the operator chose are refused if they do not fit', () => {
+    expect(fittingCounts({ api: 4, engines: 4 }, own, 97, 1)).toEqual({ api: 4, engines: 4 })
+    expect(() => fittingCounts({ api: 5, engines: 4 }, own, 95, 1)).toThrow(
+      '5 HTTP processes and 4 engines may open 96 connections to the database, which allows 95: run fewer, lower TIDINGS_DATABASE_CONNECTIONS (10), or raise max_connections of the server.',
+    )
+  })
+})
+
+test('the counts in words', () => {
+  expect(inWords({ api: 1, engines: 1 })).toBe('1 HTTP process and 1 engine')
+  expect(inWords({ api: 2, engines: 3 })).toBe('2 HTTP processes and 3 engines')
+})

@@ -1,0 +1,79 @@
+import { availableParallelism } from 'node:os'
+import { UsageError } from '../../../base/errors.ts'
+import { type Config, MOST_PROCESSES } from '../../../config.ts'
+import { readId } from '../../command-line.ts'
+
+/** The processes that `serve` runs. With one HTTP process, `serve` is that process itself. */
+export type ProcessCounts = { api: number; engines: number }
+
+/** Counts that the operator chose. Both are chosen by the number of cores otherwise. */
+export type WantedCounts = { api: number | undefined; engines: number | undefined }
+
+type Settings = Pick<Config, 'databaseUrl' | 'databaseConnections'>
+
+/**
+ * A single message takes about the same processor time in the HTTP process, in the engine and in the database: 0.28, 0.24
+ * and 0.29 ms (`npm run bench -- peers`). So one HTTP process and one engine keep three cores busy.
+ */
+const CORES_FOR_ONE_OF_EACH = 3
+const MOST_BY_CORES = 4
+/** With several HTTP processes, `serve` only starts them and prepares the demo. Its pool opens further connections on demand. */
+const CONNECTIONS_OF_PARENT = 2
+
+export const countByCores = (cores = availableParallelism()): number =>
+  Math.min(Math.max(Math.floor(cores / CORES_FOR_ONE_OF_EACH), 1), MOST_BY_CORES)
+
+/** The options of the command line, else the settings. */
+export function wantedCounts(
+  options: Record<string, string | undefined>,
+  { apiProcesses, engines }: Pick<Config, 'apiProcesses' | 'engines'>,
+): WantedCounts {
+  return { api: countOption(options, 'api') ?? apiProcesses, engines: countOption(options, 'engines') ?? engines }
+}
+
+function countOption(options: Record<string, string | undefined>, name: string): number | undefined {
+  const text = options[name]
+  if (text === undefined) return undefined
+  const count = readId(text, name)
+  if (count > MOST_PROCESSES) throw new UsageError(`--${name} must be at most ${MOST_PROCESSES}, not "${text}".`)
+  return count
+}
+
+/**
+ * The counts that fit into the connections of the database server. Counts that were not chosen become smaller until they
+ * fit. Chosen counts that do not fit are refused. One process of each kind always starts, as it opens connections on demand.
+ */
+export function fittingCounts(
+  wanted: WantedCounts,
+  settings: Settings,
+  allowed: number,
+  byCores = countByCores(),
+): ProcessCounts {
+  for (let count = byCores; count > 1; count--) {
+    const counts = { api: wanted.api ?? count, engines: wanted.engines ?? count }
+    if (connectionsOf(counts, settings) <= allowed) return counts
+  }
+  const least = { api: wanted.api ?? 1, engines: wanted.engines ?? 1 }
+  if (least.api + least.engines > 2) refuseTooMany(least, settings, allowed)
+  return least
+}
+
+function refuseTooMany(counts: ProcessCounts, settings: Settings, allowed: number) {
+  const needed = connectionsOf(counts, settings)
+  if (needed <= allowed) return
+  throw new UsageError(
+    `${inWords(counts)} may open ${needed} connections to the database, which allows ${allowed}: run fewer, lower TIDINGS_DATABASE_CONNECTIONS (${settings.databaseConnections}), or raise max_connections of the server.`,
+  )
+}
+
+/** Each process has its pool and, with the embedded server, one connection more. An engine also has one for announcements. */
+export function connectionsOf({ api, engines }: ProcessCounts, { databaseUrl, databaseConnections }: Settings): number {
+  const extra = databaseUrl === undefined ? 1 : 0
+  const ofParent = api > 1 ? CONNECTIONS_OF_PARENT + extra : 0
+  return ofParent + api * (databaseConnections + extra) + engines * (databaseConnections + 1 + extra)
+}
+
+export const inWords = ({ api, engines }: ProcessCounts): string =>
+  `${counted(api, 'HTTP process', 'HTTP processes')} and ${counted(engines, 'engine', 'engines')}`
+
+const counted = (count: number, one: string, more: string) => `${count} ${count === 1 ? one : more}`
