@@ -19,10 +19,10 @@ app.post<{ Body: Form }>('/message', async ({ body }) => {
   await sql`
     insert into messages (company_id, message_uuid, lane_id, seq, sender_id, tariff_id, price, status, parts, brand_id,
       destination, text, channel_type, sender_name, external_id, center_id, sending_method, traffic_type, options,
-      expires_at)
+      waits_until, key_id)
     values (${companyId}, ${uuid}, 1000000000, 1, 1, 1, 3.9, 'CREATED', 1, 1, ${body.destination}, ${body.content},
       ${body.channelType}, ${body.senderName}, ${body.externalMessageId}, 1, 'API', 'PROMO',
-      '{"shortUrl": false, "useLocalTime": true}', now() + interval '25 hours')`
+      '{"shortUrl": false, "useLocalTime": true}', now() + interval '25 hours', 1)`
   return { errors: false, items: [{ messageUuid: uuid, code: 201, externalMessageId: body.externalMessageId }] }
 })
 await app.listen({ port: 0, host: '127.0.0.1' })

@@ -9,13 +9,18 @@ import { tooLargeFor } from './body.ts'
  * decompressed bytes: decompression stops at the limit, so a small body that expands to gigabytes costs no memory.
  */
 export function acceptGzipBodies(app: FastifyInstance) {
-  app.addHook('preParsing', async (request, _, payload) => {
+  app.addHook('preParsing', (request, _, payload, done) => {
     const encoding = encodingOf(request)
-    if (encoding === 'identity') return payload
-    if (encoding !== 'gzip' && encoding !== 'x-gzip') throw unsupported('Content-Encoding: must be gzip or absent')
-    if (isForm(request)) throw unsupported('Content-Encoding: must be absent with multipart/form-data')
-    return unpacked(payload, request)
+    if (encoding === 'identity') return done(null, payload)
+    const refusal = refusalOf(encoding, request)
+    if (refusal) done(refusal)
+    else done(null, unpacked(payload, request))
   })
+}
+
+function refusalOf(encoding: string, request: FastifyRequest): AppError | undefined {
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') return unsupported('Content-Encoding: must be gzip or absent')
+  if (isForm(request)) return unsupported('Content-Encoding: must be absent with multipart/form-data')
 }
 
 const encodingOf = ({ headers }: FastifyRequest) => headers['content-encoding']?.trim().toLowerCase() || 'identity'

@@ -42,9 +42,10 @@ export function registerMetrics(
   const engines = engineMetrics(ofService)
   countRefusals(ofProcess, guard)
 
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
     requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+    done()
   })
   app.get('/metrics', async (request, reply) => {
     refuseStrangers(request, allowed)
