@@ -16,7 +16,7 @@ test('the steps are the powers of two and all cores, and at last twice the proce
     [1, 1],
     [2, 1],
     [4, 1],
+    [6, 1],
     [6, 2],
-    [6, 4],
   ])
 })

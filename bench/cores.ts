@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
-import { countByCores } from '../src/commands/service/processes/counts.ts'
+import { countByCores, inWords } from '../src/commands/service/processes/counts.ts'
 import { type Figure, median, type Options } from './figures.ts'
 import { dispatchRound } from './peers/dispatches.ts'
 import { type Round, type SinglesRound, singlesRound } from './peers/measuring.ts'
@@ -83,7 +83,7 @@ function figuresOf({ step, singles, dispatch }: Measured, all: number): Figure[]
 }
 
 const nameOf = ({ cores, api, engines }: Step) =>
-  `${cores} ${cores === 1 ? 'core' : 'cores'}, ${api} HTTP + ${engines} engine`
+  `${cores} ${cores === 1 ? 'core' : 'cores'}, ${inWords({ api, engines })}`
 
 const figuresOfRounds = (what: string, rounds: Round[]): Figure[] => [
   { what: `${what}: delivered`, value: deliveredBy(rounds), unit: 'messages/s' },

@@ -59,7 +59,7 @@ export type Config = {
 
 /** Of `tidings serve`. */
 export const MOST_PROCESSES = 64
-export const BY_CORES = 'one for every three cores, 1 to 4'
+export const BY_CORES = 'one for every four cores, 1 to 4'
 
 const embedded = (config: Partial<Config>) => config.databaseUrl === undefined
 

@@ -21,9 +21,9 @@ describe('the wanted numbers', () => {
   })
 })
 
-test('one process of each kind for every three cores, from one to four', () => {
-  const cores = [1, 2, 3, 5, 6, 8, 12, 64]
-  expect(cores.map(count => countByCores(count))).toEqual([1, 1, 1, 1, 2, 2, 4, 4])
+test('one process of each kind for every four cores, from one to four', () => {
+  const cores = [1, 2, 4, 7, 8, 12, 16, 64]
+  expect(cores.map(count => countByCores(count))).toEqual([1, 1, 1, 1, 2, 3, 4, 4])
 })
 
 describe('the connections of the database', () => {

@@ -12,10 +12,11 @@ export type WantedCounts = { api: number | undefined; engines: number | undefine
 type Settings = Pick<Config, 'databaseUrl' | 'databaseConnections'>
 
 /**
- * A single message takes about the same processor time in the HTTP process, in the engine and in the database: 0.28, 0.24
- * and 0.29 ms (`npm run bench -- peers`). So one HTTP process and one engine keep three cores busy.
+ * An estimate for larger machines from measurements on two cores. One HTTP process and one engine keep about three cores busy, with the
+ * database (`npm run bench -- peers`: 0.28, 0.24 and 0.29 ms for a single message). Two of each need 1.9 times the processor time for a
+ * message (`npm run bench -- cores`: 1.62 and 0.84 ms), so they deliver more from about six cores on.
  */
-const CORES_FOR_ONE_OF_EACH = 3
+const CORES_FOR_ONE_OF_EACH = 4
 const MOST_BY_CORES = 4
 /** With several HTTP processes, `serve` only starts them and prepares the demo. Its pool opens further connections on demand. */
 const CONNECTIONS_OF_PARENT = 2
