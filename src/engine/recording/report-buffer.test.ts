@@ -32,10 +32,25 @@ test('status reports wait for a short pause without new reports, and never longe
   expect(buffer.readyInMs()).toBe(0)
 
   for (let waited = 9; waited < 40; waited++) {
-    buffer.add(sent(`later ${waited}`))
+    buffer.add(sent('b'))
     buffer.passMs(1)
     expect(buffer.readyInMs()).toBe(Math.min(4, 40 - waited - 1))
   }
+})
+
+test('more than a few status reports wait longer for the next ones, within the same time limit', () => {
+  const buffer = aBuffer()
+  for (const uuid of named('few', 10)) buffer.add(sent(uuid))
+  expect(buffer.readyInMs()).toBe(5)
+  buffer.add(sent('one more'))
+  expect(buffer.readyInMs()).toBe(20)
+  buffer.passMs(15)
+  buffer.add(delivered('few0'))
+  expect(buffer.readyInMs()).toBe(20)
+  buffer.passMs(15)
+  expect(buffer.readyInMs()).toBe(5)
+  buffer.add(delivered('few1'))
+  expect(buffer.readyInMs()).toBe(10)
 })
 
 test('many status reports are ready at once', () => {

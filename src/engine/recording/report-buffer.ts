@@ -3,9 +3,12 @@ import { joinStatusReports, type StatusReport } from '../../domain/receipts/stat
 /**
  * Status reports are written when none has come for `QUIET_MS`, at the latest `LINGER_MS` after the first, or at once
  * when there are `MANY`. The pause lets a receipt that follows its submission closely join it: the message then changes
- * its status once instead of twice.
+ * its status once instead of twice. More than a `FEW` reports wait longer for the next ones, because the engine submits
+ * single messages in bursts, and several bursts are cheaper to write together.
  */
 const QUIET_MS = 5
+const QUIET_OF_MORE_MS = 20
+const FEW = 10
 const LINGER_MS = 40
 const MANY = 2000
 /** Preparing thousands of rows at once would block the event loop, and delay verification codes. */
@@ -61,7 +64,8 @@ export class ReportBuffer {
     if (count === 0) return undefined
     if (count >= MANY) return 0
     const oldest = Math.min(firstSince(this.#submitted, this.#lastAt), firstSince(this.#final, this.#lastAt))
-    return Math.max(Math.min(this.#lastAt + QUIET_MS, oldest + LINGER_MS) - this.#clock(), 0)
+    const quietMs = count > FEW ? QUIET_OF_MORE_MS : QUIET_MS
+    return Math.max(Math.min(this.#lastAt + quietMs, oldest + LINGER_MS) - this.#clock(), 0)
   }
 
   /**

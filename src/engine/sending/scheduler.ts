@@ -37,7 +37,7 @@ const BLOCK_EVERY_MS = 300
 /** A turn that found work ends after this time, so that lanes which became ready meanwhile join the next turn. */
 const TURN_MS = 200
 /** Least time from the beginning of a turn that started chunks to the next turn. */
-const TURN_EVERY_MS = 10
+const TURN_EVERY_MS = 25
 /** Small lanes that are started together. */
 const TOGETHER = 20
 
