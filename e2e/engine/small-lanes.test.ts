@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { connect } from '../../src/db/sql.ts'
 import { companiesWithLeases, finishLeases, renewLeases, takeChunks } from '../../src/domain/lanes/lanes.ts'
+import { takeSingles } from '../../src/domain/leases/leases.ts'
 import { acceptSingles } from '../../src/domain/singles/singles.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { eventually } from '../../src/testing/eventually.ts'
@@ -56,10 +57,30 @@ test('small lanes of a company are sent with one statement of each kind, each me
   const count = (about: RegExp) => statements.filter(text => about.test(text)).length
   expect({
     leased: count(/insert into leases/),
-    read: count(/from messages/),
+    readApart: count(/from messages/) - count(/insert into leases[^]*from messages/),
     checked: count(/from stop_requests/),
     ended: count(/delete from leases/),
-  }).toEqual({ leased: 1, read: 1, checked: 1, ended: 1 })
+  }).toEqual({ leased: 1, readApart: 0, checked: 1, ended: 1 })
+})
+
+test('a chunk whose messages were not all seen with its lease is read again before it is sent', async () => {
+  const companyId = await aCompanyWithSingles(3)
+  await db.sql`update messages set status = 'FAILED', final_at = now() where company_id = ${companyId} and seq = 1`
+  const [first, ...others] = await runnableLanes(db.sql, clock())
+  const [lease] = await takeSingles(db.sql, companyId, [{ lane: first!, size: 10 }], crypto.randomUUID())
+  expect(lease).toMatchObject({ laneId: first!.laneId, firstSeq: 0, nextSeq: 3 })
+  expect(lease).not.toHaveProperty('queued')
+
+  const { statements, submitted } = aScheduler()
+  await eventually(async () => expect(submitted).toHaveLength(2 * others.length))
+  expect(statements.filter(text => /^\s*select[^]*from messages/.test(text))).toHaveLength(others.length)
+})
+
+test('a lease of single messages comes with its messages in their order', async () => {
+  const companyId = await aCompanyWithSingles(5)
+  const [lane] = await runnableLanes(db.sql, clock())
+  const [lease] = await takeSingles(db.sql, companyId, [{ lane: lane!, size: 4 }], crypto.randomUUID())
+  expect(lease?.queued?.map(({ seq }) => seq)).toEqual([0, 1, 2, 3])
 })
 
 test('lanes of two companies are not mixed', async () => {

@@ -4,7 +4,8 @@ import { createDispatch } from '../../domain/dispatches/creating.ts'
 import { listDispatches, requireDispatch, requireDispatchProgress } from '../../domain/dispatches/reading.ts'
 import { MOST_WAITING_LANES } from '../../domain/lanes/lane.ts'
 import { hasTooManyLanes, lanesInTurn, queuesWithWork } from '../../domain/lanes/lanes.ts'
-import { acceptedMessages, pageOfMessages, queuedSingles } from '../../domain/messages/messages.ts'
+import { takeSingles } from '../../domain/leases/leases.ts'
+import { acceptedMessages, pageOfMessages } from '../../domain/messages/messages.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { createTokenReader } from '../../domain/partners/partners.ts'
 import { advanceDueSenders } from '../../domain/senders/moderation.ts'
@@ -13,7 +14,7 @@ import { useDatabase } from '../../testing/database.ts'
 import { aCompany, anApprovedSender, aPartner, numberOf, type TestPartner } from '../../testing/factories.ts'
 import { manyLanes } from '../../testing/lanes.ts'
 import { monthBack, planModes, readsOf as readsOfPlan } from '../../testing/plans.ts'
-import type { Pool } from '../sql.ts'
+import type { Pool, Transaction } from '../sql.ts'
 
 /**
  * The plans of frequent statements, on a database that is large enough for a choice of the planner: once with the given
@@ -52,6 +53,12 @@ beforeAll(async () => {
   await manyLanes(sql, crowdedId, LANES, 'VK')
   await sql`analyze`
 })
+
+/** The statement is explained afterwards, and then finds the same rows. */
+async function undone(sql: Pool, work: (tx: Transaction) => Promise<unknown>) {
+  const undo = new Error('undo')
+  await expect(sql.begin(tx => work(tx).then(() => Promise.reject(undo)))).rejects.toBe(undo)
+}
 
 /** Other companies with sender names, dispatches, tokens and blacklists: the rows that a full scan would read. */
 async function manyNeighbours() {
@@ -230,10 +237,12 @@ describe.each(planModes)('%s', mode => {
 
     test('have their messages read by their places, several lanes at once', async () => {
       const lanes = await lanesInTurn(db.sql, 3, now, [{ companyId: crowdedId, channelType: 'VK' }], 20)
-      const ranges = lanes.map(({ laneId }) => ({ companyId: crowdedId, laneId, firstSeq: 0, nextSeq: 1, most: 1000 }))
-      const reads = await readsOf(sql => queuedSingles(sql, crowdedId, ranges), /lateral/)
-      expect(reads.every(({ index }) => index?.includes('company_id_lane_id_seq'))).toBe(true)
-      expect(reads.reduce((sum, { rows }) => sum + rows, 0)).toBe(20)
+      const chunks = lanes.map(lane => ({ lane, size: 1000 }))
+      const take = (sql: Pool) => undone(sql, tx => takeSingles(tx, crowdedId, chunks, crypto.randomUUID()))
+      const reads = await readsOf(take, /lateral/)
+      const ofMessages = reads.filter(({ table }) => table.startsWith('messages'))
+      expect(ofMessages.every(({ index }) => index?.includes('company_id_lane_id_seq'))).toBe(true)
+      expect(ofMessages.reduce((sum, { rows }) => sum + rows, 0)).toBe(20)
     })
 
     test('are counted up to the limit', async () => {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
 import { type Lease, MOST_WAITING_LANES, type Queue, type Run, type RunnableLane } from './lane.ts'
 import * as store from './store.ts'
 
@@ -69,10 +69,28 @@ export async function takeChunks(
   chunks: store.WantedChunk[],
   worker: string,
 ): Promise<(Lease | undefined)[]> {
-  if (new Set(chunks.map(({ lane }) => lane.laneId)).size < chunks.length) throw new Error('A lane was asked for twice')
+  refuseTwice(chunks)
   const leases = await store.insertLeases(sql, companyId, chunks, worker)
   const byLane = new Map(leases.map(lease => [lease.laneId, lease]))
   return chunks.map(({ lane }) => byLane.get(lane.laneId))
+}
+
+/** The same, with rows of each lease that the same statement selects. See `insertLeasesWith`. */
+export async function takeChunksWith<Row extends object>(
+  sql: Sql,
+  companyId: number,
+  chunks: store.WantedChunk[],
+  worker: string,
+  ofLease: Fragment,
+): Promise<(Lease & Row)[][]> {
+  refuseTwice(chunks)
+  const rows = await store.insertLeasesWith<Row>(sql, companyId, chunks, worker, ofLease)
+  const byLane = Map.groupBy(rows, ({ laneId }) => laneId)
+  return chunks.map(({ lane }) => byLane.get(lane.laneId) ?? [])
+}
+
+function refuseTwice(chunks: store.WantedChunk[]) {
+  if (new Set(chunks.map(({ lane }) => lane.laneId)).size < chunks.length) throw new Error('A lane was asked for twice')
 }
 
 export async function takeChunk(

@@ -1,5 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import type { Sql } from '../../db/sql.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
 import {
   CODES,
   LEASE_SECONDS,
@@ -146,27 +146,42 @@ export function countWaitingLanes(sql: Sql, companyId: number, most: number) {
  * flushes all commits before it. Such codes are sent again after a crash in any case.
  */
 export function insertLeases(sql: Sql, companyId: number, chunks: WantedChunk[], worker: string) {
-  const isFlushed = !chunks.every(isFewCodes)
-  return sql<Lease[]>`
-    with settings as (
-      select ${isFlushed ? null : sql`set_config('synchronous_commit', 'off', true)`}),
-    lane as (
-      select l.company_id, l.lane_id, l.cursor as first, least(l.cursor + q.size, l.tail) as next
-      from unnest(
-        ${chunks.map(({ lane }) => lane.laneId)}::bigint[], ${chunks.map(({ size }) => size)}::int[]
-      ) q (lane_id, size)
-      join lanes l on l.company_id = ${companyId} and l.lane_id = q.lane_id
-      where l.open and l.cursor < l.tail
-      for update of l skip locked),
-    moved as (
-      update lanes set cursor = lane.next, served_at = clock_timestamp() from lane
-      where lanes.company_id = ${companyId} and lanes.lane_id = lane.lane_id)
+  return sql<Lease[]>`with ${leasing(sql, companyId, chunks, worker)} select * from leased`
+}
+
+/** The same, with the rows that `ofLease` selects for each lease of `leased`. A lease without such rows has one row of nulls. */
+export function insertLeasesWith<Row extends object>(
+  sql: Sql,
+  companyId: number,
+  chunks: WantedChunk[],
+  worker: string,
+  ofLease: Fragment,
+) {
+  return sql<(Lease & Row)[]>`
+    with ${leasing(sql, companyId, chunks, worker)}
+    select leased.*, of_lease.* from leased left join lateral (${ofLease}) of_lease on true`
+}
+
+const leasing = (sql: Sql, companyId: number, chunks: WantedChunk[], worker: string) => sql`
+  settings as (
+    select ${chunks.every(isFewCodes) ? sql`set_config('synchronous_commit', 'off', true)` : null}),
+  lane as (
+    select l.company_id, l.lane_id, l.cursor as first, least(l.cursor + q.size, l.tail) as next
+    from unnest(
+      ${chunks.map(({ lane }) => lane.laneId)}::bigint[], ${chunks.map(({ size }) => size)}::int[]
+    ) q (lane_id, size)
+    join lanes l on l.company_id = ${companyId} and l.lane_id = q.lane_id
+    where l.open and l.cursor < l.tail
+    for update of l skip locked),
+  moved as (
+    update lanes set cursor = lane.next, served_at = clock_timestamp() from lane
+    where lanes.company_id = ${companyId} and lanes.lane_id = lane.lane_id),
+  leased as (
     insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
     select company_id, lane_id, first, next, ${worker}, gen_random_uuid(),
       clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) from lane, settings
     returning company_id, lease_id, lane_id, first_seq,
-      next_seq, token, attempts`
-}
+      next_seq, token, attempts)`
 
 /** A chunk of at most `size` messages of a lane. */
 export type WantedChunk = {

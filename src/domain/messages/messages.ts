@@ -16,7 +16,7 @@ export {
   type MessagesOfDispatch,
   overdueMessages,
   queuedMessages,
-  queuedSingles,
+  queuedOfLease,
   setFinalPrices,
 } from './store.ts'
 

@@ -216,21 +216,14 @@ export function queuedMessages(sql: Sql, range: Range & { most?: number }, bound
     order by m.seq limit ${range.most ?? null}`
 }
 
-/** The CREATED single messages of chunks of one company, at most `most` of each chunk. */
-export function queuedSingles(sql: Sql, companyId: number, ranges: (Range & { most: number })[]) {
-  return sql<(QueuedMessage & { laneId: number })[]>`
-    select queued.* from unnest(
-      ${ranges.map(({ laneId }) => laneId)}::bigint[], ${ranges.map(({ firstSeq }) => firstSeq)}::bigint[],
-      ${ranges.map(({ nextSeq }) => nextSeq)}::bigint[], ${ranges.map(({ most }) => most)}::int[]
-    ) q (lane_id, first_seq, next_seq, most)
-    cross join lateral (
-      select q.lane_id, ${queuedColumns(sql)}
-      from messages m
-      where m.company_id = ${companyId} and m.lane_id = q.lane_id and m.seq >= q.first_seq and m.seq < q.next_seq
-        ${within(sql, { firstUuid: null, lastUuid: null })} and m.status = 'CREATED'
-      order by m.seq limit q.most
-    ) queued`
-}
+/** The CREATED single messages of a lease, for a statement that has the lease as `leased`. */
+export const queuedOfLease = (sql: Sql, companyId: number) => sql`
+  select ${queuedColumns(sql)}
+  from messages m
+  where m.company_id = ${companyId} and m.lane_id = leased.lane_id
+    and m.seq >= leased.first_seq and m.seq < leased.next_seq
+    ${within(sql, { firstUuid: null, lastUuid: null })} and m.status = 'CREATED'
+  order by m.seq limit leased.next_seq - leased.first_seq`
 
 /** The number of CREATED messages in a range, and the sum of their prices. */
 export function sumCreated(sql: Sql, range: Range, bounds: Bounds) {

@@ -9,9 +9,9 @@ import {
   windowOf,
 } from '../../domain/lanes/lane.ts'
 import { blockedLanes, renewLeases } from '../../domain/lanes/lanes.ts'
-import { closeLease, closeSentLeases } from '../../domain/leases/leases.ts'
+import { closeLease, closeSentLeases, type LeaseOfSingles } from '../../domain/leases/leases.ts'
 import type { QueuedMessage } from '../../domain/messages/message.ts'
-import { queuedMessages, queuedSingles } from '../../domain/messages/messages.ts'
+import { queuedMessages } from '../../domain/messages/messages.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import type { Allowance, Allowances } from './allowances.ts'
 import { batchByCompany } from './company-batcher.ts'
@@ -58,16 +58,11 @@ export class ActiveChunks {
   readonly #context: ActiveChunksContext
   /** By the token of the lease. */
   readonly #chunks = new Map<string, ActiveChunk>()
-  readonly #readSingles: (range: Lease & { most: number }) => Promise<QueuedMessage[]>
   readonly #closeSent: (lease: Lease) => Promise<void>
 
   constructor(context: ActiveChunksContext) {
     this.#context = context
     const { sql, clock } = context
-    this.#readSingles = batchByCompany(async (companyId, ranges) => {
-      const byLane = Map.groupBy(await queuedSingles(sql, companyId, ranges), ({ laneId }) => laneId)
-      return ranges.map(range => (byLane.get(range.laneId) ?? []).filter(({ seq }) => isWithin(range, seq)))
-    })
     this.#closeSent = batchByCompany(async (companyId, leases) => {
       await closeSentLeases(sql, companyId, leases, clock())
       return leases.map(() => undefined)
@@ -75,12 +70,12 @@ export class ActiveChunks {
   }
 
   /** Sends a leased chunk and returns to the lane what could not be sent. `askedAt`: when the lease was requested. */
-  async send(lane: RunnableLane, lease: Lease, route: Route, askedAt: number): Promise<void> {
+  async send(lane: RunnableLane, { queued, ...lease }: LeaseOfSingles, route: Route, askedAt: number): Promise<void> {
     const chunk = this.#chunkOf(lane, lease, route.gateway, askedAt)
     const release = this.#occupy(route, chunk)
     this.#chunks.set(lease.token, chunk)
     try {
-      const { messages, left } = await this.#messagesToSend(lane, lease, route)
+      const { messages, left } = await this.#messagesToSend(lane, lease, route, queued)
       const sent = await this.#sendMeasured(lane, messages, route.gateway, chunk)
       await release() // the gateway can take the next chunk while this one is recorded
       await sent.recorded
@@ -129,8 +124,10 @@ export class ActiveChunks {
   }
 
   /** The messages of the chunk that may be sent now through this gateway, and the places of all others. */
-  async #messagesToSend(lane: RunnableLane, lease: Lease, { gateway, allowance, mostMessages }: Route) {
-    const read = await this.#read(lane, lease, mostMessages)
+  async #messagesToSend(lane: RunnableLane, lease: Lease, route: Route, queued: QueuedMessage[] | undefined) {
+    const { gateway, allowance, mostMessages } = route
+    const range = { ...lease, most: mostMessages }
+    const read = attemptsOf(lane, lease, queued ?? (await queuedMessages(this.#context.sql, range, lane)))
     const { messages, elsewhere } = this.#byRoute(lane, read, gateway)
     const count = await this.#context.allowances.fittingCount(messages, allowance)
     const left =
@@ -142,15 +139,6 @@ export class ActiveChunks {
             ...this.#leftBehind(lease, read, read.length, mostMessages),
           ]
     return { messages: messages.slice(0, count), left }
-  }
-
-  async #read(lane: RunnableLane, lease: Lease, most: number): Promise<Attempt[]> {
-    const queued =
-      lane.dispatchId === null && !lane.leaseId
-        ? await this.#readSingles({ ...lease, most })
-        : await queuedMessages(this.#context.sql, { ...lease, most }, lane)
-    const before = { attempts: lease.attempts, ...(lane.gatewayId ? { gatewayId: lane.gatewayId } : {}) }
-    return queued.map(message => ({ ...message, ...before }))
   }
 
   /**
@@ -239,7 +227,10 @@ export class ActiveChunks {
   }
 }
 
-const isWithin = ({ firstSeq, nextSeq }: Lease, seq: number) => seq >= firstSeq && seq < nextSeq
+function attemptsOf(lane: RunnableLane, { attempts }: Lease, queued: QueuedMessage[]): Attempt[] {
+  const before = { attempts, ...(lane.gatewayId ? { gatewayId: lane.gatewayId } : {}) }
+  return queued.map(message => ({ ...message, ...before }))
+}
 
 const keyOf = ({ companyId, laneId }: { companyId: number; laneId: number }) => `${companyId}/${laneId}`
 

@@ -3,6 +3,7 @@ import { nextOpening } from '../../base/time/sending-window.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, isOver, isShared, type Lease, type RunnableLane, windowOf } from '../../domain/lanes/lane.ts'
 import { postponeLane, takeChunks, takeOver, type WantedChunk } from '../../domain/lanes/lanes.ts'
+import { type LeaseOfSingles, takeSingles } from '../../domain/leases/leases.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type ActiveChunks, messagesPerSecond, type Route } from './active-chunks.ts'
 import type { Allowance, Allowances, UsedUp } from './allowances.ts'
@@ -51,11 +52,13 @@ export class ChunkStarter {
   readonly #running = new Set<Promise<void>>()
   readonly #lastUsed = new WeakMap<LiveGateway, number>()
   readonly #takeChunk: (chunk: WantedChunk & { companyId: number }) => Promise<Lease | undefined>
+  readonly #takeSingles: (chunk: WantedChunk & { companyId: number }) => Promise<LeaseOfSingles | undefined>
 
   constructor(context: ChunkStarterContext) {
     this.#context = context
     const { sql, worker } = context
     this.#takeChunk = batchByCompany((companyId, chunks) => takeChunks(sql, companyId, chunks, worker))
+    this.#takeSingles = batchByCompany((companyId, chunks) => takeSingles(sql, companyId, chunks, worker))
   }
 
   async start(lane: RunnableLane, turn: Turn): Promise<Started> {
@@ -99,21 +102,22 @@ export class ChunkStarter {
   }
 
   /** The moment a lease is taken. When another worker was faster or the database failed, the allowance is returned. */
-  async #takeLease(lane: RunnableLane, route: Route): Promise<Lease | undefined> {
+  async #takeLease(lane: RunnableLane, route: Route): Promise<LeaseOfSingles | undefined> {
     const { sql, worker, allowances } = this.#context
     const { companyId } = lane
-    let lease: Lease | undefined
+    const take = lane.dispatchId === null ? this.#takeSingles : this.#takeChunk
+    let lease: LeaseOfSingles | undefined
     try {
       lease = lane.leaseId
         ? await takeOver(sql, { companyId, leaseId: lane.leaseId }, worker)
-        : await this.#takeChunk({ companyId, lane, size: route.mostMessages })
+        : await take({ companyId, lane, size: route.mostMessages })
     } finally {
       if (!lease) await allowances.giveBack(route.allowance, route.allowance.parts)
     }
     return lease
   }
 
-  #run(lane: RunnableLane, lease: Lease, route: Route, askedAt: number) {
+  #run(lane: RunnableLane, lease: LeaseOfSingles, route: Route, askedAt: number) {
     const { chunks, log, onRoom } = this.#context
     const work = chunks
       .send(lane, lease, route, askedAt)
