@@ -7,12 +7,15 @@ import { onStage, type Stage } from './stage.ts'
 export const name = 'authorize'
 export const about = 'from a code accepted to handed over, idle and while a dispatch of a million goes out'
 
+/** How much later a code may be behind a million. */
+const MOST_RATIO = 2
+
 export function run({ dispatch }: Options): Promise<Figure[]> {
   return onStage(async stage => {
     await addSimulator(stage.sql)
     const service = await stage.startService()
     await stage.startEngine()
-    return codesBehindDispatch(stage, service.port, () => acceptCode(stage), dispatch)
+    return codesBehindDispatch(stage, service.port, () => acceptCode(stage), MOST_RATIO, dispatch)
   })
 }
 

@@ -33,6 +33,7 @@ export async function codesBehindDispatch(
   stage: Stage,
   port: number,
   sendCode: () => Promise<string>,
+  mostRatio: number,
   dispatch = DISPATCH,
 ): Promise<Figure[]> {
   const idle = await timesOf(stage, sendCode)
@@ -61,7 +62,7 @@ export async function codesBehindDispatch(
       what: 'p99 of a code behind the dispatch, to idle',
       value: at(loaded.handing, 0.99) / at(idle.handing, 0.99),
       unit: '',
-      target: { most: 5 },
+      target: { most: mostRatio },
     },
   ]
 }

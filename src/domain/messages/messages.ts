@@ -1,3 +1,4 @@
+import { piecesOf } from '../../base/pieces.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
   BLOCK_SIZE,
@@ -132,6 +133,9 @@ export type StatusChange = ChangedMessage & {
 /** Whether a message was sent and reached its final status in one change. Clients learn of both, first of the sending. */
 export const skippedSent = ({ from, to, sent }: StatusChange) => from === 'CREATED' && to !== 'SENT' && sent
 
+/** Preparing more rows for one statement would block the event loop, and delay verification codes. */
+const MOST_AT_ONCE = 250
+
 /** Updates statuses, each message at most once. Returns the changes that really happened. */
 export async function updateStatuses(
   sql: Sql,
@@ -140,9 +144,11 @@ export async function updateStatuses(
   updates: StatusUpdate[],
 ): Promise<StatusChange[]> {
   const wanted = new Map(updates.map(update => [update.uuid, update]))
-  const alike = [...Map.groupBy(wanted.values(), ({ to }) => to)]
-  const moved = await Promise.all(alike.map(([to, some]) => store.updateStatuses(sql, companyId, from, to, some)))
-  return moved.flat().map(message => {
+  const moved: ChangedMessage[] = []
+  for (const [to, alike] of Map.groupBy(wanted.values(), ({ to }) => to))
+    for (const some of piecesOf(alike, MOST_AT_ONCE))
+      moved.push(...(await store.updateStatuses(sql, companyId, from, to, some)))
+  return moved.map(message => {
     const update = wanted.get(message.uuid)
     if (!update) throw new Error(`Message ${message.uuid} was updated without a request`)
     const { to, sentAt, errorCode } = update
