@@ -427,6 +427,7 @@ describe('a database of ones own', () => {
     const own = new URL(await aDatabase())
     const way = await aWayTo(Number(own.port))
     own.port = String(way.port)
+    own.search = '' // the proxy has a port and no socket
     const service = await startService(['serve'], { ...env, DATABASE_URL: own.href })
     const statusOf = async (path: string) => (await fetch(service.url + path)).status
     const ask = () => fetch(`${service.partnerApi}/company`, { headers: { authorization: 'Bearer invented' } })
