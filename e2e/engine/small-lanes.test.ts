@@ -38,7 +38,8 @@ function aScheduler() {
   const sql = connect(db.url, { max: 4 })
   Object.assign(sql.options, { debug: (_: number, text: string) => statements.push(text) })
   const { gateway, submitted } = anOperator()
-  const scheduler = schedulerWith(sql, db.sql, gateway)
+  // A message of this very millisecond is not ready in the first turn, and no notification follows.
+  const scheduler = schedulerWith(sql, db.sql, gateway, 50)
   closings.push(
     () => scheduler.stop(),
     () => sql.end({ timeout: 1 }),
