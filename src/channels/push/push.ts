@@ -1,4 +1,5 @@
 import { errorCodes } from '../../base/error-codes.ts'
+import { piecesOf } from '../../base/pieces.ts'
 import { CallingChannel, type Sent } from '../calling-channel.ts'
 import { type Channel, type Feed, type Outgoing, type SendResult, timeOf } from '../channel.ts'
 import type { RawSettings } from '../settings.ts'
@@ -34,8 +35,7 @@ export function createPush(raw: RawSettings, feed: Feed): Channel {
 
   async function sendToAll(addresses: string[], message: Outgoing): Promise<PushResult[]> {
     const results: PushResult[] = []
-    for (let from = 0; from < addresses.length; from += ADDRESSES_AT_ONCE) {
-      const some = addresses.slice(from, from + ADDRESSES_AT_ONCE)
+    for (const some of piecesOf(addresses, ADDRESSES_AT_ONCE)) {
       results.push(...(await Promise.all(some.map(address => sendTo(address, message, timeOf(feed))))))
     }
     return results

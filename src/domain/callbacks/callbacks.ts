@@ -1,4 +1,5 @@
 import { notFound } from '../../base/errors.ts'
+import { piecesOf } from '../../base/pieces.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
   type BatchResult,
@@ -59,15 +60,9 @@ async function enqueue(
   now: Date,
 ): Promise<void> {
   const byUrl = Map.groupBy(given, ({ url }) => url)
-  const rows = [...byUrl].flatMap(([url, ofUrl]) => chunksOf(ofUrl).map(chunk => rowOf(url, chunk)))
+  const rows = [...byUrl].flatMap(([url, ofUrl]) => [...piecesOf(ofUrl, MOST_EVENTS)].map(some => rowOf(url, some)))
   if (rows.length === 0) return
   await store.insertCallbacks(sql, companyId, api, rows, now, new Date(now.getTime() + LIFETIME_MS))
-}
-
-function chunksOf(events: EventForUrl<unknown>[]): EventForUrl<unknown>[][] {
-  const chunks = []
-  for (let i = 0; i < events.length; i += MOST_EVENTS) chunks.push(events.slice(i, i + MOST_EVENTS))
-  return chunks
 }
 
 const rowOf = (url: string, events: EventForUrl<unknown>[]): store.NewCallback => ({

@@ -1,3 +1,4 @@
+import { piecesOf } from '../../base/pieces.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { randomCode, type ShortLink, shortenLinks, shortUrlOf } from './short-link.ts'
 import * as store from './store.ts'
@@ -45,9 +46,7 @@ export async function saveLinks(
   makeCode = randomCode,
 ): Promise<ShortLink[]> {
   const saved: ShortLink[] = []
-  for (let i = 0; i < links.length; i += BATCH) {
-    saved.push(...(await saveBatch(sql, companyId, links.slice(i, i + BATCH), now, makeCode)))
-  }
+  for (const some of piecesOf(links, BATCH)) saved.push(...(await saveBatch(sql, companyId, some, now, makeCode)))
   return saved
 }
 

@@ -13,7 +13,7 @@ type Settings = Pick<Config, 'databaseUrl' | 'databaseConnections'>
 
 /**
  * An estimate for larger machines from measurements on two cores. One HTTP process and one engine keep about three cores busy, with the
- * database (`npm run bench -- peers`: 0.28, 0.24 and 0.29 ms for a single message). Two of each need 1.9 times the processor time for a
+ * database (`npm run bench -- peers`: 0.23, 0.15 and 0.18 ms for a single message). Two of each need 1.9 times the processor time for a
  * message (`npm run bench -- cores`: 1.62 and 0.84 ms), so they deliver more from about six cores on.
  */
 const CORES_FOR_ONE_OF_EACH = 4
