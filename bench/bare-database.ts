@@ -1,10 +1,11 @@
 import postgres from 'postgres'
-import { driverAddress, type Pool } from '../src/db/sql.ts'
+import { driverHost, readDatabaseAddress } from '../src/base/database-address.ts'
+import type { Pool } from '../src/db/sql.ts'
 
 /** The driver as it comes, over the same socket as the service: a floor without any setting of ours. */
 export function openBareDatabase() {
-  const { address, ...socket } = driverAddress(process.env.DATABASE_URL ?? '')
-  return postgres(address, socket)
+  const { driverUrl, hosts } = readDatabaseAddress(process.env.DATABASE_URL ?? '')
+  return postgres(driverUrl, driverHost(hosts[0]!))
 }
 
 /** The address of the server that a pool uses. */

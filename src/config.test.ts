@@ -113,6 +113,11 @@ describe('mistakes are told in one sentence', () => {
     ['TIDINGS_PUBLIC_URL', 'http://', 'TIDINGS_PUBLIC_URL must be an http or https address, not "http://".'],
     ['DATABASE_URL', 'mysql://db.example', 'DATABASE_URL must begin with postgres:// or postgresql://.'],
     [
+      'DATABASE_URL',
+      'postgres://u@a,b/db?target_session_attrs=prefer-standby',
+      'DATABASE_URL needs a server that takes changes; target_session_attrs=prefer-standby does not.',
+    ],
+    [
       'TIDINGS_DATABASE_CONNECTIONS',
       '1',
       'TIDINGS_DATABASE_CONNECTIONS must be a whole number from 2 to 1000, not "1".',

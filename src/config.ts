@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { STOP_WORDS } from './base/content/stop-words.ts'
+import { type DatabaseAddress, readDatabaseAddress } from './base/database-address.ts'
 import { UsageError } from './base/errors.ts'
 import { readNetwork } from './base/network/networks.ts'
 import { projectDir } from './base/process/project.ts'
@@ -90,7 +91,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     defaultText: 'the embedded server',
     secret: true,
     about:
-      'PostgreSQL 15 or newer, e.g. `postgres://user:password@host:5432/tidings`, or `postgres://user:password@localhost/tidings?host=/run/postgresql` over a socket. Unset: a server of our own.',
+      'PostgreSQL 15 or newer, e.g. `postgres://user:password@host:5432/tidings`, or `postgres://user:password@localhost/tidings?host=/run/postgresql` over a socket. With several hosts, as in `postgres://user:password@a,b/tidings`, the primary among them is used. Unset: a server of our own.',
   },
   databaseConnections: {
     name: 'TIDINGS_DATABASE_CONNECTIONS',
@@ -358,16 +359,24 @@ function readUrl(text: string, name: string): string {
 }
 
 function readDatabaseUrl(text: string, name: string): string {
+  const { target } = readServerUrl(text, name)
+  if (target === 'standby' || target === 'prefer-standby') {
+    throw new UsageError(`${name} needs a server that takes changes; target_session_attrs=${target} does not.`)
+  }
+  return text
+}
+
+function readServerUrl(text: string, name: string): DatabaseAddress {
   if (!/^postgres(ql)?:\/\//.test(text)) throw new UsageError(`${name} must begin with postgres:// or postgresql://.`)
   if (!isReadable(text)) {
     throw new UsageError(
       `${name} cannot be read: signs such as @ / # % in its password are written as %40 %2F %23 %25.`,
     )
   }
-  return text
+  return readDatabaseAddress(text)
 }
 
-/** As the client library reads it: several hosts may stand there, separated by commas. */
+/** Several hosts may stand there, separated by commas. */
 function isReadable(databaseUrl: string): boolean {
   const hosts = databaseUrl.split(/[/?]/)[2]!.split('@').at(-1)!
   try {

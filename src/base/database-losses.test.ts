@@ -10,7 +10,7 @@ test.each(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'C
   },
 )
 
-test.each(['ECONNREFUSED', 'ENOTFOUND', 'CONNECT_TIMEOUT', '53300'])(
+test.each(['ECONNREFUSED', 'ENOTFOUND', 'CONNECT_TIMEOUT', '53300', '25006'])(
   '%s means that the database cannot be reached, and no open connection was lost',
   code => {
     expect([isConnectionLost(withCode(code)), isDatabaseAway(withCode(code))]).toEqual([false, true])

@@ -34,8 +34,11 @@ const NOT_MADE = [
   '53300', // too many connections
 ]
 
+/** The server takes no changes: it is a standby now, and another server is the primary. The connection lives. */
+const READ_ONLY = '25006'
+
 const lost = new Set(LOST)
-const away = new Set([...LOST, ...NOT_MADE])
+const away = new Set([...LOST, ...NOT_MADE, READ_ONLY])
 
 const codeOf = (error: unknown) => (error as { code?: string } | null | undefined)?.code ?? ''
 

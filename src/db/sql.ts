@@ -1,9 +1,11 @@
-import { connect as dial, type Socket } from 'node:net'
+import { connect as dial, Socket } from 'node:net'
 import postgres from 'postgres'
+import { type DatabaseAddress, driverHost, type Host, placeOf, readDatabaseAddress } from '../base/database-address.ts'
 import { UsageError } from '../base/errors.ts'
 import { formatMoney, type Money, money } from '../base/money.ts'
 import { knowArrays } from './arrays.ts'
 import { IDLE_IN_TRANSACTION_MS, LOCK_MS } from './patience.ts'
+import { type Probe, ServerChoice, type ServerState } from './server-choice.ts'
 import { guardTransactions } from './transaction.ts'
 
 type Types = { money: Money; bigint: number }
@@ -39,10 +41,10 @@ const CONNECT_TIMEOUT_SECONDS = 10
  * bigint to bigint: PostgreSQL makes them numeric.
  */
 export function connect(url: string, options: ConnectOptions = {}): Pool {
-  const dialler = createDialler()
-  const { address, ...socket } = driverAddress(url)
+  const address = readDatabaseAddress(url)
+  const dialler = createDialler(address)
   const settings = {
-    ...socket,
+    ...driverHost(address.hosts[0]!),
     max: options.max ?? 10,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     onnotice: () => {},
@@ -62,25 +64,15 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
     fetch_types: false,
     backoff,
   }
-  const pool = postgres(address, settings) as unknown as Pool
+  const pool = postgres(address.driverUrl, settings) as unknown as Pool
   knowArrays(pool.options)
   pool.reserve = refuseReserve
   const end = pool.end
-  pool.end = options => end(options).finally(dialler.hangUp)
+  pool.end = options => {
+    dialler.stopChoosing()
+    return end(options).finally(dialler.hangUp)
+  }
   return guardTransactions(pool)
-}
-
-/**
- * In an address `host=/folder` names the folder of the server's socket, as for the programs of PostgreSQL. The driver
- * wants its path.
- */
-export function driverAddress(url: string): { address: string; path?: string } {
-  const found = /([?&])host=((?:\/|%2f)[^&]*)&?/i.exec(url)
-  if (!found) return { address: url }
-  const [all, sign, folder = ''] = found
-  const address = url.replace(all, sign ?? '').replace(/[?&]$/, '')
-  const port = new URL(address).port || '5432'
-  return { address, path: `${decodeURIComponent(folder)}/.s.PGSQL.${port}` }
 }
 
 /**
@@ -95,30 +87,92 @@ const refuseReserve: Pool['reserve'] = () => {
 const backoff = (retries: number) => Math.min(0.05 * 2 ** retries, 2) * (0.5 + Math.random() / 2)
 
 /**
- * Connects like the driver, host after host, but without Nagle's algorithm: COPY writes twice before it reads, and a
- * transaction with a small COPY waited 88 ms for acknowledgements instead of 1 ms. It remembers its sockets, because
- * the driver can forget a socket after a lost connection, and the process would not end before that socket.
+ * Opens the sockets of the driver. With several hosts, or with `target_session_attrs`, `ServerChoice` chooses the host:
+ * without a word about it a primary, because every process writes.
+ *
+ * The sockets have no Nagle's algorithm: COPY writes twice before it reads, and a transaction with a small COPY waited
+ * 88 ms for acknowledgements instead of 1 ms. The dialler remembers its sockets, because the driver can forget a socket
+ * after a lost connection, and the process would not end before that socket.
  */
-function createDialler() {
+function createDialler({ hosts, target, driverUrl }: DatabaseAddress) {
   const open = new Set<Socket>()
-  let attempts = 0
-
-  function keep(socket: Socket): Socket {
-    open.add(socket)
-    return socket.once('close', () => open.delete(socket))
+  const hangUp = () => {
+    for (const socket of open) socket.destroy()
+    open.clear()
   }
+  const choice =
+    hosts.length > 1 || target
+      ? new ServerChoice({
+          hosts,
+          target: target ?? 'read-write',
+          open: host => openProbe(driverUrl, host),
+          onChange: hangUp,
+        })
+      : undefined
 
   return {
-    dial(options: { host: string[]; port: number[]; path: string | false }) {
-      if (options.path) return keep(dial(options.path)).on('error', likeClosedPort)
-      const place = attempts++ % options.host.length
-      const address = { host: options.host[place]!, port: options.port[place]! }
-      return Object.assign(keep(dial({ ...address, noDelay: true })), address) // the errors of the driver contain them
+    async dial(): Promise<Socket> {
+      try {
+        const host = choice ? (choice.current ?? (await choice.find())) : hosts[0]!
+        const socket = openSocket(host)
+        open.add(socket)
+        return socket.once('close', () => open.delete(socket))
+      } catch (error) {
+        return brokenSocket(error)
+      }
     },
-    hangUp() {
-      for (const socket of open) socket.destroy()
-    },
+    hangUp,
+    stopChoosing: () => choice?.stop(),
   }
+}
+
+function openSocket({ host, port, path }: Host): Socket {
+  if (path) return dial(path).on('error', likeClosedPort)
+  return Object.assign(dial({ host, port, noDelay: true }), { host, port }) // the errors of the driver contain them
+}
+
+/** The driver loses a connection for ever when its socket is not made, so it gets a socket that fails. */
+function brokenSocket(error: unknown): Socket {
+  const socket = new Socket()
+  setImmediate(() => socket.destroy(error as Error))
+  return socket
+}
+
+const PROBE_MS = 4000
+
+/** A connection of its own to one host, which asks for the role of the server. */
+function openProbe(driverUrl: string, host: Host): Probe {
+  const dialler = createDialler({ hosts: [host], target: undefined, driverUrl })
+  const settings = {
+    ...driverHost(host),
+    max: 1,
+    connect_timeout: PROBE_MS / 1000,
+    connection: { application_name: 'tidings watch' },
+    prepare: false,
+    fetch_types: false,
+    backoff: false,
+    socket: dialler.dial,
+  }
+  const pool = postgres(driverUrl, settings)
+  return {
+    ask: () => within(PROBE_MS, selectState(pool)),
+    close: () => void pool.end({ timeout: 0 }).finally(dialler.hangUp),
+  }
+}
+
+async function selectState(sql: postgres.Sql): Promise<ServerState> {
+  const [row] = await sql<ServerState[]>`
+    select pg_is_in_recovery() as "isStandby", current_setting('transaction_read_only') = 'on' as "isReadOnly",
+      extract(epoch from pg_postmaster_start_time())::text as "startedAt",
+      case when pg_is_in_recovery() then 0
+        else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline`
+  return row!
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(Object.assign(new Error('no answer'), { code: 'CONNECT_TIMEOUT' })), ms)
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
 }
 
 /** A server that does not run has no socket. For the code that retries this is the same as a closed port. */
@@ -129,20 +183,13 @@ function likeClosedPort(error: NodeJS.ErrnoException) {
 /** Throws one clear sentence when the database cannot be reached or is too old. The address has no password. */
 export async function checkServer(sql: Sql, url: string): Promise<void> {
   const [row] = await sql<{ version: string }[]>`select current_setting('server_version') as version`.catch(error => {
-    throw new UsageError(`The database at ${addressOf(url)} does not answer: ${reasonOf(error)}. Check DATABASE_URL.`)
+    throw new UsageError(`The database at ${placeOf(url)} does not answer: ${reasonOf(error)}. Check DATABASE_URL.`)
   })
   if (Number.parseInt(row!.version, 10) < OLDEST_SERVER) {
     throw new UsageError(
-      `PostgreSQL ${OLDEST_SERVER} or newer is needed; the database at ${addressOf(url)} is ${row!.version}.`,
+      `PostgreSQL ${OLDEST_SERVER} or newer is needed; the database at ${placeOf(url)} is ${row!.version}.`,
     )
   }
-}
-
-function addressOf(url: string): string {
-  const { path } = driverAddress(url)
-  if (path) return path
-  const afterUser = url.replace(/^[^/]*\/\//, '').replace(/^[^/]*@/, '')
-  return afterUser.split('?')[0]!
 }
 
 const reasonOf = (error: { code?: string; message?: string }) => error.message || error.code || 'unknown error'

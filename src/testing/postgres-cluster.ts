@@ -1,0 +1,238 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { connect } from '../db/sql.ts'
+import { eventually } from './eventually.ts'
+
+/** For tests: servers of Debian's PostgreSQL with standbys, and its PgBouncer. */
+
+const run = promisify(execFile)
+const ROOT = '/usr/lib/postgresql'
+const PGBOUNCER = '/usr/sbin/pgbouncer'
+const PASSWORD = 'invented'
+
+const newest = existsSync(ROOT) ? readdirSync(ROOT).sort((one, other) => Number(other) - Number(one))[0] : undefined
+const binaries = join(ROOT, newest ?? 'none', 'bin')
+
+export const hasPostgres = existsSync(join(binaries, 'pg_basebackup'))
+export const hasPgBouncer = hasPostgres && existsSync(PGBOUNCER)
+
+/** The servers refuse to run as root. */
+const user = process.getuid?.() === 0 ? userNamed('postgres') : {}
+
+function userNamed(name: string): { uid?: number; gid?: number } {
+  const line = readFileSync('/etc/passwd', 'utf8').match(new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm'))
+  return line ? { uid: Number(line[1]), gid: Number(line[2]) } : {}
+}
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off', // the tests kill processes, not machines
+  max_connections: '100',
+  wal_keep_size: '256MB',
+  hot_standby_feedback: 'on',
+}
+
+/**
+ * A server in a process group of its own. The shell before it ends the server when its input ends, so it does not outlive
+ * the test process.
+ */
+class ServerProcess {
+  readonly #child: ChildProcess
+  readonly #ended: Promise<unknown>
+
+  constructor(command: string, words: string[]) {
+    const script = 'exec 3<&0; "$@" 3<&- & server=$!; (cat <&3 >/dev/null; kill -QUIT $server) & wait $server'
+    this.#child = spawn('/bin/sh', ['-c', script, 'sh', command, ...words], {
+      ...user,
+      cwd: '/',
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+    this.#ended = once(this.#child, 'exit')
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** To the whole group: a machine that fails stops all processes at once. */
+  signal(signal: NodeJS.Signals): void {
+    if (this.isRunning) process.kill(-this.#child.pid!, signal)
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL')
+    await this.#ended
+  }
+
+  ended = () => this.#ended
+}
+
+export type PostgresServer = InstanceType<typeof Server>
+
+class Server {
+  readonly name: string
+  readonly port: number
+  readonly folder: string
+  #process: ServerProcess | undefined
+
+  constructor(name: string, port: number, folder: string) {
+    this.name = name
+    this.port = port
+    this.folder = folder
+  }
+
+  get host(): string {
+    return `127.0.0.1:${this.port}`
+  }
+
+  url(database = 'tidings'): string {
+    return `postgres://tidings:${PASSWORD}@${this.host}/${database}`
+  }
+
+  async create(): Promise<void> {
+    const passwordFile = `${this.folder}.password`
+    await writeFile(passwordFile, PASSWORD)
+    await chmod(passwordFile, 0o644)
+    const words = ['-U', 'tidings', '-A', 'scram-sha-256', '--pwfile', passwordFile, '--no-sync', '-E', 'UTF8']
+    await run(join(binaries, 'initdb'), ['-D', this.folder, ...words, '--locale=C.UTF-8'], { ...user, cwd: '/' })
+    await this.start()
+    await this.ask(sql => sql.unsafe('create database tidings'), 'postgres')
+  }
+
+  /** Becomes a standby with a new copy of the other server. */
+  async copy(primary: Server): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true })
+    const from = `postgres://tidings:${PASSWORD}@${primary.host}/postgres?application_name=${this.name}`
+    await run(join(binaries, 'pg_basebackup'), ['-D', this.folder, '-R', '-d', from, '--no-sync', '-c', 'fast'], {
+      ...user,
+      cwd: '/',
+    })
+    await this.start()
+  }
+
+  /** Becomes a standby of the server that replaced it after a clean stop. */
+  async follow(primary: Server, settings: Record<string, string> = {}): Promise<void> {
+    await writeFile(join(this.folder, 'standby.signal'), '')
+    if (user.uid) await chown(join(this.folder, 'standby.signal'), user.uid, user.gid ?? user.uid)
+    const conninfo = `user=tidings password=${PASSWORD} host=127.0.0.1 port=${primary.port} application_name=${this.name}`
+    await this.start({ ...settings, primary_conninfo: conninfo })
+  }
+
+  async start(settings: Record<string, string> = {}): Promise<void> {
+    const all = Object.entries({ ...SETTINGS, port: String(this.port), ...settings })
+    const words = all.flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    this.#process = new ServerProcess(join(binaries, 'postgres'), ['-D', this.folder, ...words])
+    await eventually(() => this.ask(sql => sql`select`, 'postgres'))
+  }
+
+  /** As superuser, over a connection of its own. */
+  async ask<T>(work: (sql: ReturnType<typeof connect>) => Promise<T>, database = 'tidings'): Promise<T> {
+    const sql = connect(this.url(database), { max: 1 })
+    try {
+      return await work(sql)
+    } finally {
+      await sql.end({ timeout: 1 })
+    }
+  }
+
+  /** Every commit waits for this standby, or for none. */
+  waitForStandby = (standby: Server | undefined) =>
+    this.ask(async sql => {
+      await sql.unsafe(`alter system set synchronous_standby_names = '${standby ? standby.name : ''}'`)
+      await sql`select pg_reload_conf()`
+      if (!standby) return
+      await eventually(async () => {
+        const [row] = await sql`select from pg_stat_replication where sync_state = 'sync' and state = 'streaming'`
+        if (!row) throw new Error('the standby is not synchronous yet')
+      })
+    })
+
+  /** Becomes the primary. The settings of the former primary were copied with its data, so it waits for no standby. */
+  async promote(): Promise<void> {
+    await this.ask(async sql => {
+      await sql.unsafe(`alter system set synchronous_standby_names = ''`).catch(() => {})
+      await sql`select pg_promote(true, 60)`
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#process?.signal('SIGINT')
+    await this.#process?.ended()
+  }
+
+  kill = async () => this.#process?.kill()
+  freeze = () => this.#process?.signal('SIGSTOP')
+  thaw = () => this.#process?.signal('SIGCONT')
+}
+
+/** A primary and its standby. */
+export class PostgresCluster {
+  readonly a: Server
+  readonly b: Server
+  readonly #folder: string
+  readonly #others: ServerProcess[] = []
+
+  private constructor(folder: string, ports: number[]) {
+    this.#folder = folder
+    this.a = new Server('a', ports[0]!, join(folder, 'a'))
+    this.b = new Server('b', ports[1]!, join(folder, 'b'))
+  }
+
+  static async start(): Promise<PostgresCluster> {
+    const folder = await mkdtemp(join(tmpdir(), 'tidings-cluster-'))
+    if (user.uid) await chown(folder, user.uid, user.gid ?? user.uid)
+    const cluster = new PostgresCluster(folder, [await freePort(), await freePort()])
+    await cluster.a.create()
+    await cluster.b.copy(cluster.a)
+    return cluster
+  }
+
+  /** The address of both servers. */
+  url(more = ''): string {
+    return `postgres://tidings:${PASSWORD}@${this.a.host},${this.b.host}/tidings${more}`
+  }
+
+  /** Debian's PgBouncer in transaction mode before a server. Returns its address. */
+  async startPgBouncer(server: Server): Promise<string> {
+    const port = await freePort()
+    const file = join(this.#folder, `pgbouncer-${port}.ini`)
+    const settings = {
+      listen_addr: '127.0.0.1',
+      listen_port: port,
+      unix_socket_dir: '',
+      auth_type: 'plain',
+      auth_file: `${file}.users`,
+      pool_mode: 'transaction',
+      default_pool_size: 20,
+      max_client_conn: 200,
+    }
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
+    const target = `* = host=127.0.0.1 port=${server.port} user=tidings password=${PASSWORD}`
+    await writeFile(file, ['[databases]', target, '[pgbouncer]', ...lines, ''].join('\n'))
+    await writeFile(`${file}.users`, `"tidings" "${PASSWORD}"\n`)
+    this.#others.push(new ServerProcess(PGBOUNCER, ['-q', file]))
+    return `postgres://tidings:${PASSWORD}@127.0.0.1:${port}/tidings`
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.a.kill(), this.b.kill(), ...this.#others.map(other => other.kill())])
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
