@@ -1065,33 +1065,37 @@ create table rate_buckets (
 -- A running engine. It updates its row every few seconds and deletes it when it stops. Housekeeping deletes engines
 -- that were not seen for a day.
 create table engines (
-  worker        uuid not null,
-  host          text default ''::text not null,
-  pid           integer default 0 not null,
-  version       text default ''::text not null,
+  worker         uuid not null,
+  host           text default ''::text not null,
+  pid            integer default 0 not null,
+  version        text default ''::text not null,
   -- How far the clock of the machine is ahead of the clock of the database; 0: it is right.
-  clock_off_ms  bigint default 0 not null,
-  memory_bytes  bigint,
+  clock_off_ms   bigint default 0 not null,
+  memory_bytes   bigint,
   -- How late the event loop runs.
-  loop_delay_ms integer,
+  loop_delay_ms  integer,
   -- Messages that were sent and are not recorded yet.
-  unrecorded    integer,
-  started_at    timestamp with time zone default now() not null,
-  seen_at       timestamp with time zone default now() not null,
+  unrecorded     integer,
+  started_at     timestamp with time zone default now() not null,
+  seen_at        timestamp with time zone default now() not null,
+  -- The newest schema version that the program of the process knows. Null: a program before version 15.
+  schema_version integer,
   constraint engines_pkey PRIMARY KEY (worker)
 );
 
 -- A running process that answers HTTP requests. It keeps its row as an engine does.
 create table api_processes (
-  process       uuid not null,
-  host          text not null,
-  pid           integer not null,
-  version       text not null,
-  clock_off_ms  bigint default 0 not null,
-  memory_bytes  bigint,
-  loop_delay_ms integer,
-  started_at    timestamp with time zone default clock_timestamp() not null,
-  seen_at       timestamp with time zone default clock_timestamp() not null,
+  process        uuid not null,
+  host           text not null,
+  pid            integer not null,
+  version        text not null,
+  clock_off_ms   bigint default 0 not null,
+  memory_bytes   bigint,
+  loop_delay_ms  integer,
+  started_at     timestamp with time zone default clock_timestamp() not null,
+  seen_at        timestamp with time zone default clock_timestamp() not null,
+  -- The newest schema version that the program of the process knows. Null: a program before version 15.
+  schema_version integer,
   constraint api_processes_pkey PRIMARY KEY (process)
 );
 

@@ -30,6 +30,7 @@ export type Config = {
   publicUrl: string | undefined
   databaseUrl: string | undefined
   databaseConnections: number
+  migrate: boolean
   apiProcesses: number | undefined
   engines: number | undefined
   dataDir: string | undefined
@@ -98,6 +99,13 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: (text, name) => readInteger(text, name, 2, 1000),
     default: 10,
     about: 'Most connections a process opens to the database.',
+  },
+  migrate: {
+    name: 'TIDINGS_MIGRATE',
+    read: readBoolean,
+    default: true,
+    about:
+      'Whether a process brings the schema of the database up to date when it starts. With `false` it refuses an older schema, and only `tidings migrate` changes it.',
   },
   apiProcesses: {
     name: 'TIDINGS_API_PROCESSES',

@@ -1,7 +1,8 @@
 import { UsageError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { type Database, type Opening, openDatabase } from '../db/database.ts'
-import { isMigrated, type Migration, migrate } from '../db/migrate.ts'
+import { isMigrated, type Migration, migrate, requireSchema } from '../db/migrate.ts'
+import { refuseOlderPrograms, stopOlderPrograms } from './service/older-programs.ts'
 
 export type Option = {
   about: string
@@ -40,6 +41,14 @@ export type Command = {
   run(call: Call): Promise<void>
 }
 
+/** How a process brings the schema up to date before it begins. */
+export type Migrating = {
+  /** Also where TIDINGS_MIGRATE is false. */
+  always?: boolean
+  /** Before a contracting migration: refuse while older programs run (the default), or stop them. */
+  olderPrograms?: 'refuse' | { stop: (older: string) => void }
+}
+
 /**
  * Opens the database with the newest schema while a command runs. A signal ends the command, and the database is still
  * closed; `farewell` may print the state of the unfinished work. Only a command with `create` creates a missing
@@ -48,9 +57,13 @@ export type Command = {
 export async function withDatabase<T>(
   config: Config,
   work: (database: Database & { applied: Migration[] }) => Promise<T>,
-  { farewell = () => {}, create = false }: { farewell?: () => void; create?: boolean } = {},
+  {
+    farewell = () => {},
+    create = false,
+    migrating = {},
+  }: { farewell?: () => void; create?: boolean; migrating?: Migrating } = {},
 ): Promise<T> {
-  const { database, applied } = await openMigrated(config, { create })
+  const { database, applied } = await openMigrated(config, { create }, migrating)
   return closingAfterwards(database, () => work({ ...database, applied }), farewell)
 }
 
@@ -82,17 +95,24 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /**
  * Migrates the schema and then opens the database again: a client reads the types of the database when it connects, and
- * would not know the types of a later migration.
+ * would not know the types of a later migration. Where TIDINGS_MIGRATE is false, an older schema is refused.
  */
-export async function openMigrated(config: Config, opening: Opening) {
+export async function openMigrated(config: Config, opening: Opening, migrating: Migrating = {}) {
   const before = await openDatabase(config, { ...opening, exclusive: false })
   try {
     if (!opening.create) await refuseEmpty(before)
-    const applied = await migrate(before.sql)
+    const applied = config.migrate || migrating.always ? await bringUpToDate(before, migrating) : []
+    if (!config.migrate) await requireSchema(before.sql)
     return { applied, database: await openDatabase(config, opening) }
   } finally {
     await before.close()
   }
+}
+
+function bringUpToDate({ sql }: Database, { olderPrograms = 'refuse' }: Migrating): Promise<Migration[]> {
+  const beforeContracting =
+    olderPrograms === 'refuse' ? refuseOlderPrograms(sql) : stopOlderPrograms(sql, olderPrograms.stop)
+  return migrate(sql, { beforeContracting })
 }
 
 async function refuseEmpty({ sql, place }: Database) {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { UsageError } from '../base/errors.ts'
 import { settings } from '../config.ts'
 import { openEmbeddedServer } from '../db/embedded/embedded.ts'
+import { newestVersion } from '../db/migrate.ts'
 import { connect } from '../db/sql.ts'
 import { printedBy } from '../testing/command-line.ts'
 import { eventually } from '../testing/eventually.ts'
@@ -68,10 +69,11 @@ const expected: Record<string, string[]> = {
   serve: ['--api N', '--engines N', '--stop-with-parent'],
   api: ['--connections-from-parent'],
   engine: [],
-  migrate: [],
+  migrate: ['--plan', '--stop-older'],
   'database export': ['FILE'],
   'database import': ['FILE'],
   'database upgrade': [],
+  version: [],
   config: [],
   send: [
     'FILE',
@@ -480,6 +482,10 @@ describe('without a service', () => {
     })
     await expectNothingRunning(folder)
     expect(await answerOf(['migrate'], env)).toEqual({ applied: [] })
+    const schema = await newestVersion()
+    expect(await answerOf(['migrate', '--plan'], env)).toEqual({ schema, minimum: 0, program: schema, pending: [] })
+    const database = { schema, minimum: 0, processes: [] }
+    expect(await answerOf(['version'], env)).toEqual({ version: expect.any(String), schema, database })
     await expectNothingRunning(folder)
   })
 

@@ -3,7 +3,14 @@ import { afterEach, expect, inject, test } from 'vitest'
 import { UsageError } from '../base/errors.ts'
 import { eventually } from '../testing/eventually.ts'
 import { databaseUrl } from '../testing/global-setup.ts'
-import { type Migration, migrate, readMigrations } from './migrate.ts'
+import {
+  type Migration,
+  migrate,
+  pendingMigrations,
+  readMigrations,
+  requireSchema,
+  schemaVersionsOf,
+} from './migrate.ts'
 import { connect, type Pool } from './sql.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -172,5 +179,72 @@ test('a migration that waits for a long reader blocks no other statement, and is
   expect(await open()`select from messages limit 1`).toHaveLength(0)
   reader.resolve()
   await reading
+  expect((await migrated).map(({ name }) => name)).toEqual(['pretended'])
+})
+
+test('a contracting migration first asks whether older programs run; it is not applied when they do', async () => {
+  const sql = (await anEmptyDatabase())()
+  await migrate(sql)
+  const ours = (await allVersions()).length
+  const migrations = await withNext(`-- contract, minimum_version ${ours}\nalter table messages drop column text`)
+  const asked: number[] = []
+  const refusing = async (minimumVersion: number) => {
+    asked.push(minimumVersion)
+    throw new UsageError('older programs run')
+  }
+  await expect(migrate(sql, { migrations, beforeContracting: refusing })).rejects.toThrow('older programs run')
+  expect(asked).toEqual([ours])
+  expect(await schemaVersionsOf(sql)).toEqual({ version: ours, minimum: 0 })
+  await requireSchema(sql, migrations) // the new program works without it
+
+  const beforeContracting = async () => {}
+  expect(await migrate(sql, { migrations, beforeContracting })).toHaveLength(1)
+  expect(await schemaVersionsOf(sql)).toEqual({ version: ours + 1, minimum: ours })
+  expect(await migrate(sql)).toEqual([]) // the program before the migration goes on
+})
+
+test('a process that may not migrate refuses a schema without its migrations, and takes a newer schema that allows it', async () => {
+  const sql = (await anEmptyDatabase())()
+  const sentence = (version: number, needed: number) =>
+    `The schema has version ${version}, and this program needs ${needed}: run \`tidings migrate\` first, or set TIDINGS_MIGRATE=true.`
+  const ours = (await allVersions()).length
+  await expect(requireSchema(sql)).rejects.toThrow(sentence(0, ours))
+  await migrate(sql)
+  await requireSchema(sql)
+
+  const next = await withNext('create table pretended (id int)')
+  await expect(requireSchema(sql, next)).rejects.toThrow(sentence(ours, ours + 1))
+  expect((await pendingMigrations(sql, next)).map(({ name }) => name)).toEqual(['pretended'])
+  await migrate(sql, { migrations: next })
+  await requireSchema(sql)
+  await sql`update schema_compatibility set minimum_version = ${ours + 1}`
+  await expect(requireSchema(sql)).rejects.toThrow(`schema version ${ours + 1} or newer; this one is ${ours}`)
+})
+
+test('of a migration and a request that wait for each other, the migration gives way and is applied later', async () => {
+  const open = await anEmptyDatabase()
+  const sql = open()
+  await migrate(sql)
+  await sql.unsafe('create table first (id int); create table second (id int)')
+  const migrations = await withNext(
+    'alter table first add column a int; select pg_sleep(0.2); alter table second add column a int',
+  )
+  const isHoldingSecond = Promise.withResolvers<void>()
+  const isMigrating = Promise.withResolvers<void>()
+  const request = open().begin(async tx => {
+    await tx`select from second`
+    isHoldingSecond.resolve()
+    await isMigrating.promise
+    return tx`select from first` // waits for the migration, which waits for this transaction
+  })
+  await isHoldingSecond.promise
+  const migrated = migrate(sql, { migrations })
+  await eventually(async () => {
+    const held = await open()`
+      select from pg_locks where relation = 'first'::regclass and mode = 'AccessExclusiveLock' and granted`
+    expect(held).toHaveLength(1)
+  })
+  isMigrating.resolve()
+  expect(await request).toEqual([])
   expect((await migrated).map(({ name }) => name)).toEqual(['pretended'])
 })

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { UsageError } from '../base/errors.ts'
+import { kindOf } from './migration-kind.ts'
 import { waitWithoutEnd } from './patience.ts'
 import type { Pool, Sql, Transaction } from './sql.ts'
 
@@ -11,6 +12,11 @@ export type MigrateOptions = {
   upTo?: number
   /** Tests give migrations of their own. */
   migrations?: Migration[]
+  /**
+   * Called before a contracting migration. It throws while a running process has a program older than this version, or
+   * waits until there is none.
+   */
+  beforeContracting?: (minimumVersion: number) => Promise<void>
 }
 
 const folder = new URL('../../migrations/', import.meta.url)
@@ -19,10 +25,12 @@ const MIGRATION_LOCK = 7_461_001
 /**
  * Brings the schema up to the version of this program. A lock lets one process migrate at a time; each migration has a
  * transaction of its own. A migration only expands or only contracts the schema, so old and new programs run side by
- * side. A contracting migration raises `minimum_version`, and a program older than that refuses to start.
+ * side. A contracting migration raises `minimum_version`. A program older than that refuses to start, and stops if it
+ * runs (`watchSchema`).
  */
 export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise<Migration[]> {
   const { upTo = Number.POSITIVE_INFINITY, migrations = await readMigrations() } = options
+  const { beforeContracting = async () => {} } = options
   const applied: Migration[] = []
   await pool.begin(async lock => {
     await waitWithoutEnd(lock) // another process may be migrating, and our own migrations run beside this transaction
@@ -32,6 +40,8 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
     await refuseNewerSchema(pool, newestOf(migrations))
     for (const migration of await pendingOf(pool, migrations)) {
       if (migration.version > upTo) break
+      const change = kindOf(migration)
+      if (change.kind === 'contract') await beforeContracting(change.minimumVersion)
       await apply(pool, migration)
       applied.push(migration)
     }
@@ -49,15 +59,18 @@ export const versionOf = async (sql: Sql): Promise<number> =>
   Math.max(0, ...(await appliedIn(sql)).map(({ version }) => version))
 
 /** The version of the schema that this program brings. */
-export const newestVersion = async (): Promise<number> => newestOf(await readMigrations())
+export const newestVersion = async (): Promise<number> => Math.max(...(await fileNames()).map(versionInName))
 
 const newestOf = (migrations: Migration[]): number => Math.max(...migrations.map(({ version }) => version))
 
+const fileNames = async () => (await readdir(folder)).filter(name => /^\d{4}-.*\.sql$/.test(name)).sort()
+
+const versionInName = (name: string) => Number(name.slice(0, 4))
+
 export async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter(name => /^\d{4}-.*\.sql$/.test(name)).sort()
   return Promise.all(
-    names.map(async name => ({
-      version: Number(name.slice(0, 4)),
+    (await fileNames()).map(async name => ({
+      version: versionInName(name),
       name: name.slice(5, -4),
       text: await readFile(new URL(name, folder), 'utf8'),
     })),
@@ -100,11 +113,49 @@ async function createVersionTables(sql: Sql) {
 }
 
 async function refuseNewerSchema(sql: Sql, ours: number) {
+  const refusal = await whyTooOld(sql, ours)
+  if (refusal !== undefined) throw new UsageError(refusal)
+}
+
+/** The sentence for a program that is older than the schema allows. */
+export async function whyTooOld(sql: Sql, ours: number): Promise<string | undefined> {
   const [row] = await sql<{ minimumVersion: number }[]>`
     select minimum_version from schema_compatibility where minimum_version > ${ours}`
-  if (!row) return
+  if (!row) return undefined
+  return `The database needs a program of schema version ${row.minimumVersion} or newer; this one is ${ours}. Update tidings.`
+}
+
+/** Programs older than this version refuse to start from now on, and stop if they run. */
+export const raiseMinimumVersion = (sql: Sql, version: number) =>
+  sql`update schema_compatibility set minimum_version = greatest(minimum_version, ${version})`
+
+/** The version of a schema, and the oldest program that works with it. Both are 0 where there is no schema. */
+export type SchemaVersions = { version: number; minimum: number }
+
+export async function schemaVersionsOf(sql: Sql): Promise<SchemaVersions> {
+  const version = await versionOf(sql)
+  if (version === 0) return { version, minimum: 0 }
+  const [row] = await sql<{ minimumVersion: number }[]>`select minimum_version from schema_compatibility`
+  return { version, minimum: row?.minimumVersion ?? 0 }
+}
+
+/** The migrations that `migrate` would apply. */
+export async function pendingMigrations(sql: Sql, migrations?: Migration[]): Promise<Migration[]> {
+  const known = migrations ?? (await readMigrations())
+  await refuseFormerSchema(sql, known)
+  return pendingOf(sql, known)
+}
+
+/** For a process that must not migrate: refuses a schema that lacks a migration, or that is too new for this program. */
+export async function requireSchema(sql: Sql, migrations?: Migration[]): Promise<void> {
+  const known = migrations ?? (await readMigrations())
+  const pending = await pendingMigrations(sql, known)
+  const version = await versionOf(sql)
+  const ours = newestOf(known)
+  if (version > 0) await refuseNewerSchema(sql, ours)
+  if (!pending.some(migration => kindOf(migration).kind === 'expand')) return
   throw new UsageError(
-    `The database needs a program of schema version ${row.minimumVersion} or newer; this one is ${ours}. Update tidings.`,
+    `The schema has version ${version}, and this program needs ${ours}: run \`tidings migrate\` first, or set TIDINGS_MIGRATE=true.`,
   )
 }
 
@@ -115,31 +166,35 @@ async function pendingOf(sql: Sql, migrations: Migration[]): Promise<Migration[]
 
 /**
  * A migration may need a lock that a long reader holds. While it waited, all other statements would queue behind it. So
- * it waits a second, lets the others pass, and tries again.
+ * it waits for a moment, lets the others pass, and tries again. The moment is shorter than `deadlock_timeout` (a second):
+ * of two transactions that wait for each other the migration gives up, and not a request.
  */
-const LOCK_MS = 1000
+const LOCK_MS = 300
 const AGAIN_AFTER_MS = 500
-const MOST_TRIES = 200
+const MOST_TRIES = 400
 const LOCK_NOT_AVAILABLE = '55P03'
+const DEADLOCK = '40P01'
 
 async function apply(pool: Pool, migration: Migration) {
   for (let tries = 1; ; tries++) {
     try {
       return await applyOnce(pool, migration)
     } catch (error) {
-      if (!isLockTimeout(error) || tries === MOST_TRIES) throw error
+      if (!hasGivenWay(error) || tries === MOST_TRIES) throw error
       await pause(AGAIN_AFTER_MS)
     }
   }
 }
 
-const isLockTimeout = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE
+const hasGivenWay = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === LOCK_NOT_AVAILABLE || error.code === DEADLOCK)
 
 async function applyOnce(pool: Pool, migration: Migration) {
   await pool.begin(async (sql: Transaction) => {
     await sql.unsafe(`set local lock_timeout = ${LOCK_MS}`)
     await sql.unsafe(migration.text)
+    const change = kindOf(migration)
+    if (change.kind === 'contract') await raiseMinimumVersion(sql, change.minimumVersion)
     await sql`insert into schema_migrations (version, name) values (${migration.version}, ${migration.name})`
   })
 }

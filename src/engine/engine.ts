@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { VitalSigns } from '../base/process/vitals.ts'
 import { DatabaseClock } from '../db/clock.ts'
+import { newestVersion } from '../db/migrate.ts'
 import { callbackKey, sealPlainSecrets } from '../domain/callbacks/secrets.ts'
 import { endDueLanes } from '../domain/dispatches/ending.ts'
 import { recordEngine, removeEngine } from '../domain/engines/engines.ts'
@@ -80,6 +81,7 @@ async function startParts(options: EngineOptions) {
   const codes = secret === undefined ? undefined : new CodeBox(secret)
   const scheduler = new Scheduler({ ...context, worker, recorder, gateways, codes })
   const vitals = new VitalSigns()
+  const schemaVersion = await newestVersion()
   return {
     context,
     worker,
@@ -92,6 +94,7 @@ async function startParts(options: EngineOptions) {
     callbacks,
     scheduler,
     vitals,
+    schemaVersion,
   }
 }
 
@@ -102,12 +105,17 @@ async function startCallbacks({ sql, clock, log, callbacks: settings, secret }: 
 }
 
 /** The work that the engine repeats, each with its interval. */
-function startJobs({ context, worker, databaseClock, vitals, recorder, feeds, gateways, cascades }: Parts) {
+function startJobs(parts: Parts) {
+  const { context, worker, databaseClock, vitals, schemaVersion, recorder, feeds, gateways, cascades } = parts
   const { sql, log, clock, billingZone } = context
   const now = () => ({ billingZone, now: clock() })
   return [
     repeat('heartbeat', 1000, log, () =>
-      recordEngine(sql, worker, databaseClock.offMs(), { ...vitals.read(), unrecorded: recorder.window.open }),
+      recordEngine(sql, worker, databaseClock.offMs(), {
+        ...vitals.read(),
+        schemaVersion,
+        unrecorded: recorder.window.open,
+      }),
     ),
     repeat('senders', 300, log, () => moveDueReviews(context)),
     repeat('ending lanes', 300, log, () => failLanesThatEnd(context, recorder)),

@@ -30,4 +30,4 @@ export class VitalSigns {
   }
 }
 
-const versionOfProgram = (): string => JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')).version
+export const versionOfProgram = (): string => JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')).version

@@ -34,7 +34,13 @@ export const serviceCommands: Command[] = [
   {
     name: 'migrate',
     about:
-      'Brings the tables of the database up to date; `serve`, `api` and `engine` do it by themselves when they start.',
+      'Brings the tables of the database up to date; `serve`, `api` and `engine` do it by themselves when they start, unless TIDINGS_MIGRATE is false.',
+    options: {
+      plan: { about: 'Print the migrations that would be applied, each with its effect, and change nothing' },
+      'stop-older': {
+        about: 'Stop processes whose program is too old for a migration, on all machines, and wait for their end',
+      },
+    },
     run: async call => (await import('../service/migrate.ts')).migrateSchema(call),
   },
   {
@@ -55,6 +61,11 @@ export const serviceCommands: Command[] = [
     about:
       'Moves the embedded database to the PostgreSQL version of this Tidings; the former database stays beside it.',
     run: async call => (await database()).upgrade(call),
+  },
+  {
+    name: 'version',
+    about: 'Prints the versions of this program, of the schema of the database and of all running processes.',
+    run: async call => (await import('../service/version.ts')).printVersions(call),
   },
   {
     name: 'config',

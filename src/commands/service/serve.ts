@@ -1,10 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
+import { UsageError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import { databaseNow } from '../../db/clock.ts'
 import { connectionsAllowed } from '../../db/connections.ts'
 import type { Database, Opening } from '../../db/database.ts'
+import { watchSchema } from '../../db/schema-watch.ts'
 import type { Pool } from '../../db/sql.ts'
 import { recordEngine } from '../../domain/engines/engines.ts'
 import { addSimulators } from '../../domain/gateways/gateways.ts'
@@ -180,7 +182,10 @@ const openingApart = (config: Config): Opening => ({ create: config.databaseUrl 
 
 type ServiceStart = { config: Config; log: Logger; opening: Opening; withParent?: boolean }
 
-/** Opens the database for a long-running service, waits for the word to stop, and closes it cleanly. */
+/**
+ * Opens the database for a long-running service, waits for the word to stop, and closes it cleanly. A migration that shuts
+ * this program out stops it, too, with the sentence that a start would get.
+ */
 async function withService(
   { config, log, opening, withParent = false }: ServiceStart,
   work: (database: Database, stopped: Stopped) => Promise<void>,
@@ -188,10 +193,17 @@ async function withService(
   const stopped = untilStopped(log, { withParent })
   const { database } = await openMigrated(config, opening)
   const disk = config.databaseUrl === undefined && opening.exclusive ? watchDisk(database.place, log) : undefined
+  let tooOld: string | undefined
+  const schema = await watchSchema(database.sql, refusal => {
+    tooOld = refusal
+    stopped.ask(refusal)
+  })
   try {
     await work(database, stopped)
   } finally {
+    schema.stop()
     disk?.stop()
     await database.close()
   }
+  if (tooOld !== undefined) throw new UsageError(tooOld)
 }

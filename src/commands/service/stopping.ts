@@ -1,6 +1,11 @@
 import type { Logger } from 'pino'
 
-export type Stopped = { promise: Promise<void>; isAsked: () => boolean }
+export type Stopped = {
+  promise: Promise<void>
+  isAsked: () => boolean
+  /** Stops the process as a signal does. */
+  ask(why: string): void
+}
 
 const PATIENCE_MS = 120_000
 // One Ctrl-C under npm arrives twice: from the terminal, and passed on by npm.
@@ -33,7 +38,7 @@ export function untilStopped(log: Logger, { withParent }: { withParent: boolean 
   process.once('disconnect', () => ask('the parent is gone'))
   process.channel?.unref() // listening for it must not keep a child alive that has finished
   if (withParent) onParentGone(() => ask('the parent is gone'))
-  return { promise, isAsked: () => askedAt !== undefined }
+  return { promise, isAsked: () => askedAt !== undefined, ask }
 }
 
 /** A process whose parent has ended gets another one. */

@@ -2,20 +2,22 @@ import type { Vitals } from '../../base/process/vitals.ts'
 import type { Sql } from '../../db/sql.ts'
 
 /** The report of an engine about itself. `unrecorded` counts messages that are submitted and not recorded yet. */
-export type EngineVitals = Vitals & { unrecorded: number }
+export type EngineVitals = Vitals & { unrecorded: number; schemaVersion: number }
 
 /**
  * Records that an engine runs. Each engine calls this every second. A field that this report does not have keeps the
  * value of the last report.
  */
 export const recordEngine = (sql: Sql, worker: string, clockOffMs = 0, vitals: Partial<EngineVitals> = {}) => sql`
-  insert into engines (worker, clock_off_ms, host, pid, version, memory_bytes, loop_delay_ms, unrecorded)
+  insert into engines (
+    worker, clock_off_ms, host, pid, version, schema_version, memory_bytes, loop_delay_ms, unrecorded)
   values (${worker}, ${clockOffMs}, ${vitals.host ?? ''}, ${vitals.pid ?? 0}, ${vitals.version ?? ''},
-    ${vitals.memoryBytes ?? null}, ${vitals.loopDelayMs ?? null}, ${vitals.unrecorded ?? null})
+    ${vitals.schemaVersion ?? null}, ${vitals.memoryBytes ?? null}, ${vitals.loopDelayMs ?? null}, ${vitals.unrecorded ?? null})
   on conflict (worker) do update set
     seen_at = clock_timestamp(), clock_off_ms = excluded.clock_off_ms,
     host = coalesce(nullif(excluded.host, ''), engines.host), pid = coalesce(nullif(excluded.pid, 0), engines.pid),
     version = coalesce(nullif(excluded.version, ''), engines.version),
+    schema_version = coalesce(excluded.schema_version, engines.schema_version),
     memory_bytes = coalesce(excluded.memory_bytes, engines.memory_bytes),
     loop_delay_ms = coalesce(excluded.loop_delay_ms, engines.loop_delay_ms),
     unrecorded = coalesce(excluded.unrecorded, engines.unrecorded)`

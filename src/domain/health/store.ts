@@ -10,6 +10,8 @@ export type ProcessRow = {
   host: string
   pid: number
   version: string
+  /** Null: a program before schema version 15. */
+  schemaVersion: number | null
   startedAt: Date
   seenAt: Date
   /** By the database's clock. */
@@ -21,7 +23,7 @@ export type ProcessRow = {
 }
 
 const columns = (sql: Sql) => sql`
-  host, pid, version, started_at, seen_at,
+  host, pid, version, schema_version, started_at, seen_at,
   greatest(0, extract(epoch from clock_timestamp() - seen_at) * 1000)::int as silent_ms,
   clock_off_ms, memory_bytes, loop_delay_ms`
 
@@ -36,10 +38,16 @@ export const selectApis = (sql: Sql) => sql<ProcessRow[]>`
   order by seen_at desc limit ${MOST_PROCESSES}`
 
 /** Records that an API process runs. Each process calls this every five seconds. */
-export const recordApi = (sql: Sql, process: string, clockOffMs: number, vitals: Vitals) => sql`
-  insert into api_processes (process, host, pid, version, clock_off_ms, memory_bytes, loop_delay_ms)
-  values (${process}, ${vitals.host}, ${vitals.pid}, ${vitals.version}, ${clockOffMs}, ${vitals.memoryBytes},
-    ${vitals.loopDelayMs})
+export const recordApi = (
+  sql: Sql,
+  process: string,
+  clockOffMs: number,
+  vitals: Vitals & { schemaVersion: number },
+) => sql`
+  insert into api_processes (
+    process, host, pid, version, schema_version, clock_off_ms, memory_bytes, loop_delay_ms)
+  values (${process}, ${vitals.host}, ${vitals.pid}, ${vitals.version}, ${vitals.schemaVersion}, ${clockOffMs},
+    ${vitals.memoryBytes}, ${vitals.loopDelayMs})
   on conflict (process) do update set
     seen_at = clock_timestamp(), clock_off_ms = excluded.clock_off_ms, memory_bytes = excluded.memory_bytes,
     loop_delay_ms = excluded.loop_delay_ms`

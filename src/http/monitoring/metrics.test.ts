@@ -1,6 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import Fastify from 'fastify'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { versionOfProgram } from '../../base/process/vitals.ts'
+import { newestVersion } from '../../db/migrate.ts'
+import { recordEngine } from '../../domain/engines/engines.ts'
+import { recordApi } from '../../domain/health/processes.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway } from '../../testing/engines.ts'
 import { GuardLog } from '../guard-watch.ts'
@@ -22,6 +27,28 @@ test('the time of the last error of a gateway is shown without its text; a gatew
   ])
   expect(metrics).toContain('tidings_gateway_up{name="fine",channel="SMS",connector="simulator"} 0')
   expect(metrics).not.toContain('no answer in time')
+})
+
+test('the versions of the program, of the schema and of all running processes are shown', async () => {
+  const vitals = { host: 'one', pid: 7, version: '0.0.9', memoryBytes: 1, loopDelayMs: 0 }
+  await recordEngine(db.sql, randomUUID(), 0, { ...vitals, schemaVersion: 15 })
+  await recordEngine(db.sql, randomUUID(), 0, { ...vitals, schemaVersion: 15 })
+  await recordEngine(db.sql, randomUUID(), 0, vitals) // of a program that does not state it
+  const gone = randomUUID()
+  await recordApi(db.sql, gone, 0, { ...vitals, schemaVersion: 15 })
+  await db.sql`update api_processes set seen_at = now() - interval '1 minute' where process = ${gone}`
+  await recordApi(db.sql, randomUUID(), 0, { ...vitals, schemaVersion: 16 })
+
+  const schema = await newestVersion()
+  const metrics = await metricsNow()
+  expect(metrics).toContain(`tidings_build_info{version="${versionOfProgram()}",schema="${schema}"} 1`)
+  expect(metrics).toContain(`tidings_schema_version ${schema}\n`)
+  expect(metrics).toContain('tidings_schema_minimum_version 0\n')
+  expect(metrics.match(/^tidings_processes\{.*$/gm)?.toSorted()).toEqual([
+    'tidings_processes{kind="api",version="0.0.9",schema="16"} 1',
+    'tidings_processes{kind="engine",version="0.0.9",schema="15"} 2',
+    'tidings_processes{kind="engine",version="0.0.9",schema="unknown"} 1',
+  ])
 })
 
 const log = pino({ level: 'silent' })

@@ -12,6 +12,7 @@ import type { Context } from '../context.ts'
 import type { GuardLog } from '../guard-watch.ts'
 import { readNamedNetworks } from '../server/named-networks.ts'
 import { engineMetrics } from './engine-metrics.ts'
+import { buildInfo, versionMetrics } from './version-metrics.ts'
 
 /** Prometheus metrics: request times by route and status, the Node.js process, the gateways, and the limits of verification codes. */
 export function registerMetrics(
@@ -40,6 +41,8 @@ export function registerMetrics(
   const gateways = gatewayGauges(ofService)
   const blocked = blockedGauge(ofService)
   const engines = engineMetrics(ofService)
+  const versions = versionMetrics(ofService)
+  buildInfo(ofProcess)
   countRefusals(ofProcess, guard)
 
   app.addHook('onResponse', (request, reply, done) => {
@@ -53,6 +56,7 @@ export function registerMetrics(
     await Promise.all([
       gateways.refresh(sql).catch(err => log.warn({ err }, 'gateway_metrics.not_read')),
       blocked.refresh(sql).catch(err => log.warn({ err }, 'verification_metrics.not_read')),
+      versions.refresh(sql).catch(err => log.warn({ err }, 'version_metrics.not_read')),
       engines.refresh(sql, new Date()).catch(err => log.warn({ err }, 'engine_metrics.not_read')),
     ])
     return reply.type(ofService.contentType).send(`${await processMetrics()}\n${await ofService.metrics()}`)

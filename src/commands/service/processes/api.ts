@@ -4,6 +4,7 @@ import { VitalSigns } from '../../../base/process/vitals.ts'
 import type { Config } from '../../../config.ts'
 import { DatabaseClock } from '../../../db/clock.ts'
 import type { Database } from '../../../db/database.ts'
+import { newestVersion } from '../../../db/migrate.ts'
 import type { Pool } from '../../../db/sql.ts'
 import { forgetGoneApis, recordApi, removeApi } from '../../../domain/health/processes.ts'
 import { watchNumbering } from '../../../domain/numbering/numbering.ts'
@@ -84,8 +85,9 @@ const PRESENT_EVERY_MS = 5000
 async function tellPresence(sql: Pool, clock: DatabaseClock, log: Logger) {
   const id = randomUUID()
   const vitals = new VitalSigns()
+  const schemaVersion = await newestVersion()
   const tell = async () => {
-    await recordApi(sql, id, clock.offMs(), vitals.read())
+    await recordApi(sql, id, clock.offMs(), { ...vitals.read(), schemaVersion })
     await forgetGoneApis(sql)
   }
   const tryToTell = () => tell().catch(err => log.warn({ err }, 'presence.not_told'))

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await recordEngine(api.sql, alive, 0, { ...vitals, unrecorded: 2 })
   await recordEngine(api.sql, killed, 0, vitals)
   await api.sql`update engines set seen_at = now() - interval '11 seconds' where worker = ${killed}`
-  await recordApi(api.sql, slow, 7000, { ...vitals, loopDelayMs: 2000 })
+  await recordApi(api.sql, slow, 7000, { ...vitals, schemaVersion: 15, loopDelayMs: 2000 })
 })
 
 async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
