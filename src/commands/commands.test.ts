@@ -74,6 +74,7 @@ const expected: Record<string, string[]> = {
   'database import': ['FILE'],
   'database upgrade': [],
   version: [],
+  health: ['--engine', '--pid PID', '--wait SECONDS'],
   config: [],
   send: [
     'FILE',

@@ -39,8 +39,8 @@ const cleanEnv = (env: Env): Env => ({
   ...env,
 })
 
-export function start(words: string[], env: Env, user?: User): Running {
-  const child = spawn(program, words, { ...user, cwd: '/', env: cleanEnv(env), stdio: ['ignore', 'pipe', 'pipe'] })
+export function start(words: string[], env: Env, user?: User, from = program): Running {
+  const child = spawn(from, words, { ...user, cwd: '/', env: cleanEnv(env), stdio: ['ignore', 'pipe', 'pipe'] })
   const text = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', piece => {
@@ -96,8 +96,8 @@ type Demo = {
 }
 
 /** Starts a service on a free port, and waits until it prints its address. */
-export async function startService(words: string[], env: Env, user?: User): Promise<Service> {
-  const running = start([...words, '--json'], { PORT: '0', ...env }, user)
+export async function startService(words: string[], env: Env, user?: User, from = program): Promise<Service> {
+  const running = start([...words, '--json'], { PORT: '0', ...env }, user, from)
   return { ...running, ...JSON.parse(await firstOutput(running, /\n/)) }
 }
 

@@ -68,6 +68,17 @@ export const serviceCommands: Command[] = [
     run: async call => (await import('../service/version.ts')).printVersions(call),
   },
   {
+    name: 'health',
+    about:
+      'Checks the HTTP server at HOST and PORT, or an engine of this machine, for supervisors and containers; exit code 1 when it does not work.',
+    options: {
+      engine: { about: 'Check an engine: it must have reported to the database within ten seconds' },
+      pid: { value: 'PID', about: 'The process id of the engine; by default any engine of this machine counts' },
+      wait: { value: 'SECONDS', about: 'Try again for so long, e.g. after a start' },
+    },
+    run: async call => (await import('../service/health.ts')).checkHealth(call),
+  },
+  {
     name: 'config',
     about: 'Prints every setting with its present value and its purpose.',
     run: async call => (await import('../service/config.ts')).printConfig(call),

@@ -7,7 +7,8 @@ export type Stopped = {
   ask(why: string): void
 }
 
-const PATIENCE_MS = 120_000
+/** A process that was asked to stop has ended after this time. Units and containers wait a little longer. */
+export const STOPPED_WITHIN_MS = 120_000
 // One Ctrl-C under npm arrives twice: from the terminal, and passed on by npm.
 const ECHO_MS = 1_000
 const LOOK_FOR_PARENT_EVERY_MS = 500
@@ -25,7 +26,7 @@ export function untilStopped(log: Logger, { withParent }: { withParent: boolean 
     if (askedAt !== undefined) return
     askedAt = performance.now()
     tell(log, why)
-    setTimeout(() => process.exit(1), PATIENCE_MS).unref()
+    setTimeout(() => process.exit(1), STOPPED_WITHIN_MS).unref()
     resolve()
   }
 

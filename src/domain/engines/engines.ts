@@ -13,3 +13,8 @@ export async function countRunningEngines(sql: Sql): Promise<{ engines: number; 
 export async function isEngineRunning(sql: Sql): Promise<boolean> {
   return (await countRunningEngines(sql)).engines > 0
 }
+
+/** Whether an engine of this machine, or this one process of it, reported within ten seconds. */
+export async function isEngineSeen(sql: Sql, host: string, pid?: number): Promise<boolean> {
+  return (await store.selectSeenOn(sql, host, pid)).length > 0
+}

@@ -30,4 +30,9 @@ export const selectSeen = (sql: Sql) => sql<{ engines: number; clockOffMs: numbe
   select count(*) as engines, (array_agg(clock_off_ms order by abs(clock_off_ms) desc))[1] as clock_off_ms
   from engines where seen_at > clock_timestamp() - interval '10 seconds'`
 
+export const selectSeenOn = (sql: Sql, host: string, pid: number | undefined) => sql<{ pid: number }[]>`
+  select pid from engines
+  where seen_at > clock_timestamp() - interval '10 seconds' and host = ${host} and pid = coalesce(${pid ?? null}::int, pid)
+  limit 1`
+
 export const forgetGoneEngines = (sql: Sql) => sql`delete from engines where seen_at < now() - interval '1 day'`
