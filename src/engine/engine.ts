@@ -23,7 +23,7 @@ import { connectGateway } from './gateways/connectors.ts'
 import { feedOf, matchReceiptInbox } from './gateways/feed.ts'
 import { Gateways } from './gateways/gateways.ts'
 import { runHousekeeping } from './housekeeping.ts'
-import { repeat } from './loop.ts'
+import { type Loop, repeat } from './loop.ts'
 import { Recorder } from './recording/recorder.ts'
 import { ignoreSetAside } from './recording/set-aside.ts'
 import { Scheduler } from './sending/scheduler.ts'
@@ -31,7 +31,9 @@ import { failOverdue } from './timers/deadlines.ts'
 import { failOverdueWaiting, runDueTimers } from './timers/timers.ts'
 
 /** A stop takes at most this long, also if the database does not answer. Leases expire, so nothing is lost. */
-const STOP_MS = 12_000
+const STOP_MS = 15_000
+/** How long a stop waits for the answers of operators before it closes the connections to them. */
+const ANSWERS_MS = 6000
 
 export type Engine = { worker: string; stop(): Promise<void> }
 
@@ -45,12 +47,13 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     tidings_lanes: kind => parts.scheduler.wake(kind),
     tidings_gateways: () => parts.gateways.hurry(),
   })
+  const heartbeat = startHeartbeat(parts)
   const jobs = startJobs(parts)
   return {
     worker: parts.worker,
     async stop() {
       stopListening()
-      await stopParts(parts, () => Promise.all(jobs.map(job => job.stop())))
+      await stopParts(parts, jobs, heartbeat)
     },
   }
 }
@@ -104,19 +107,21 @@ async function startCallbacks({ sql, clock, log, callbacks: settings, secret }: 
   return new CallbackSender({ sql, clock, log, settings, key })
 }
 
+/** Other processes count the engine as running until its last work is done. */
+const startHeartbeat = ({ context: { sql, log }, worker, databaseClock, vitals, schemaVersion, recorder }: Parts) =>
+  repeat('heartbeat', 1000, log, () =>
+    recordEngine(sql, worker, databaseClock.offMs(), {
+      ...vitals.read(),
+      schemaVersion,
+      unrecorded: recorder.window.open,
+    }),
+  )
+
 /** The work that the engine repeats, each with its interval. */
-function startJobs(parts: Parts) {
-  const { context, worker, databaseClock, vitals, schemaVersion, recorder, feeds, gateways, cascades } = parts
+function startJobs({ context, recorder, feeds, gateways, cascades }: Parts): Loop[] {
   const { sql, log, clock, billingZone } = context
   const now = () => ({ billingZone, now: clock() })
   return [
-    repeat('heartbeat', 1000, log, () =>
-      recordEngine(sql, worker, databaseClock.offMs(), {
-        ...vitals.read(),
-        schemaVersion,
-        unrecorded: recorder.window.open,
-      }),
-    ),
     repeat('senders', 300, log, () => moveDueReviews(context)),
     repeat('ending lanes', 300, log, () => failLanesThatEnd(context, recorder)),
     repeat('stops', 1000, log, () => endStopped(sql, now())),
@@ -152,21 +157,33 @@ const failLanesThatEnd = ({ sql, clock }: EngineContext, recorder: Recorder) =>
     return Promise.all(uuids.map(uuid => recorder.note(companyId, { uuid, refused }).catch(ignoreSetAside)))
   })
 
-/** Stops the sources of work first, then the recorder, so that the results of the last messages are written. */
-async function stopParts(parts: Parts, stopJobs: () => Promise<unknown>): Promise<void> {
-  const { context, worker, vitals, recorder, scheduler, gateways, callbacks, numbering, databaseClock } = parts
-  vitals.stop()
+/**
+ * Takes no new work, finishes the open work and records it. Leases, binds and receivers are given back as soon as their work
+ * is finished, so that other engines continue at once. The recorder stops after all sources of results.
+ */
+async function stopParts(parts: Parts, jobs: Loop[], heartbeat: Loop): Promise<void> {
+  const { context, worker, vitals, recorder, callbacks, numbering, databaseClock } = parts
   recorder.hurry()
   await inTurn(STOP_MS, [
-    () => scheduler.stop(),
-    () => gateways.stop(),
-    stopJobs,
+    () => Promise.all([stopSending(parts), callbacks.stop(), ...jobs.map(job => job.stop())]),
     () => recorder.stop(),
-    () => callbacks.stop(),
     () => numbering.stop(),
     () => databaseClock.stop(),
+    () => heartbeat.stop(),
     () => removeEngine(context.sql, worker).catch(err => context.log.warn({ err }, 'engine.not_removed')),
   ])
+  vitals.stop()
+}
+
+/**
+ * Waits for the answers to submitted messages. After a while the gateways end submissions without an answer, so that the
+ * leases of their chunks are closed, too.
+ */
+async function stopSending({ scheduler, gateways }: Parts): Promise<void> {
+  const stopped = scheduler.stop()
+  await inTurn(ANSWERS_MS, [() => stopped])
+  await gateways.stop()
+  await stopped
 }
 
 /** Runs the steps one after another. After the time limit it starts the remaining steps without waiting for them. */

@@ -3,7 +3,8 @@ import type { Smpp } from '../../channels/smpp/smpp.ts'
 import { BIND_LEASE_SECONDS, type BindShare } from '../../domain/gateways/binds/binds.ts'
 import { type Loop, repeat } from '../loop.ts'
 
-const RENEW_EVERY_MS = 1000
+/** Binds that an engine has given back are opened by another engine within this time. */
+const RENEW_EVERY_MS = 700
 const WATCH_EVERY_MS = 250
 /** Binds are closed this long before another engine may open them, so that open requests can end and the bind can unbind. */
 const SAFETY_MS = 4000

@@ -268,13 +268,27 @@ describe('the sender names that a gateway carries:', () => {
     stop: async () => {},
   }
 
-  async function routes() {
+  const stateOf = (gatewayId: number, version: number, up: boolean) => ({
+    gatewayId,
+    version,
+    up,
+    open: 0,
+    window: 1,
+    bound: 0,
+    wanted: 0,
+    partsLastMinute: 0,
+    lastError: null,
+    lastErrorAt: null,
+    answerMs: null,
+  })
+
+  async function routes(channel = upChannel) {
     const gateways = await Gateways.open({
       sql: db.sql,
       log: pino({ level: 'silent' }),
       worker: randomUUID(),
       key: gatewayKey(secret),
-      connect: () => upChannel,
+      connect: () => channel,
       feedOf: () => aFeed(),
     })
     kept.push(gateways)
@@ -338,6 +352,20 @@ describe('the sender names that a gateway carries:', () => {
       await refresh()
       expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: false, up: [], isElsewhere: false })
     })
+  })
+
+  test('a gateway that only this engine cannot reach is not down: another engine sends its messages', async () => {
+    const { gatewayId, version } = await aBot('bot')
+    const { serving, refresh } = await routes({ ...upChannel, health: () => ({ up: false }) })
+    expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: true, up: [], isElsewhere: false })
+    const other = randomUUID()
+    await writeGatewayStates(db.sql, other, [stateOf(gatewayId, version, true)])
+    await refresh()
+    expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: true, up: [], isElsewhere: true })
+    await writeGatewayStates(db.sql, other, [stateOf(gatewayId, version, false)])
+    await refresh()
+    expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: true, up: [], isElsewhere: false })
+    await removeGatewayStates(db.sql, other)
   })
 
   test('in the channel of verification codes a Telegram code gateway carries every name', async () => {

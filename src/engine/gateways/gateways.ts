@@ -9,7 +9,11 @@ import type { Pool } from '../../db/sql.ts'
 import type { Gateway, OwnState } from '../../domain/gateways/gateway.ts'
 import { listGateways } from '../../domain/gateways/gateways.ts'
 import { writeGatewayMinutes } from '../../domain/gateways/monitoring/minutes.ts'
-import { removeGatewayStates, writeGatewayStates } from '../../domain/gateways/monitoring/states.ts'
+import {
+  gatewaysUpElsewhere,
+  removeGatewayStates,
+  writeGatewayStates,
+} from '../../domain/gateways/monitoring/states.ts'
 import { openSettings } from '../../domain/gateways/secrets.ts'
 import { type Loop, repeat } from '../loop.ts'
 import { MeteredChannel } from './meter.ts'
@@ -43,7 +47,10 @@ export type GatewaysContext = {
 export type Serving = {
   known: boolean
   up: LiveGateway[]
-  /** Other engines have all connections of a gateway: the gateway is not down, and the other engines use it. */
+  /**
+   * The gateway is not down: other engines have all its connections, or their connections are up and ours is not. The other
+   * engines send the messages, so this engine must not postpone them.
+   */
   isElsewhere: boolean
 }
 
@@ -59,6 +66,7 @@ export class Gateways {
   #rows: Gateway[] = []
   #names = new Map<number, ReadonlySet<string> | undefined>()
   #rowsAsOf = 0
+  #upElsewhere: ReadonlySet<number> = new Set()
   #refreshing: Loop | undefined
   #writingStates: Loop | undefined
 
@@ -101,7 +109,7 @@ export class Gateways {
     return {
       known: ids.size > 0 || !this.#isSurelyUnserved(channelType, brandId, senderName),
       up: connected.filter(isUp),
-      isElsewhere: connected.some(({ gateway, channel }) => !gateway.paused && channel.health().binds?.wanted === 0),
+      isElsewhere: connected.some(({ gateway, channel }) => !gateway.paused && this.#isElsewhere(gateway, channel)),
     }
   }
 
@@ -121,6 +129,10 @@ export class Gateways {
   ofChannel(channelType: ChannelType): { up: LiveGateway[]; all: number } {
     const ids = new Set(this.#rows.filter(row => row.channelType === channelType).map(({ gatewayId }) => gatewayId))
     return { all: ids.size, up: this.#connected(ids).filter(isUp) }
+  }
+
+  #isElsewhere({ gatewayId }: Gateway, channel: Channel): boolean {
+    return channel.health().binds?.wanted === 0 || this.#upElsewhere.has(gatewayId)
   }
 
   #connected(ids: Set<number>): LiveGateway[] {
@@ -151,7 +163,9 @@ export class Gateways {
   async refresh(): Promise<void> {
     const asOf = performance.now()
     const before = this.#rows
-    this.#rows = await listGateways(this.#context.sql)
+    const { sql, worker } = this.#context
+    this.#rows = await listGateways(sql)
+    this.#upElsewhere = await gatewaysUpElsewhere(sql, worker)
     this.#rowsAsOf = asOf
     this.#names = new Map(this.#rows.map(row => [row.gatewayId, carriedNames(row)]))
     for (const [key, since] of this.#unanswered) if (asOf - since >= QUESTION_MS) this.#unanswered.delete(key)

@@ -38,6 +38,11 @@ export const selectStates = (sql: Sql) => sql<GatewayState[]>`
   where seen_at > clock_timestamp() - interval '10 seconds'
   group by gateway_id`
 
+/** The gateways that another engine can use, by its last report. */
+export const selectUpElsewhere = (sql: Sql, worker: string) => sql<{ gatewayId: number }[]>`
+  select distinct gateway_id from gateway_states
+  where up and worker <> ${worker} and seen_at > clock_timestamp() - interval '5 seconds'`
+
 /** How many engines still use an older version of a gateway, or do not know it yet. */
 export const countBehind = (sql: Sql, gatewayId: number, version: number) => sql<{ engines: number }[]>`
   select count(*)::int as engines

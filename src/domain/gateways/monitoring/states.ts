@@ -20,6 +20,11 @@ export async function removeGatewayStates(sql: Sql, worker: string): Promise<voi
   await store.deleteOthers(sql, worker, [])
 }
 
+/** The gateways that other engines than this one can use. */
+export async function gatewaysUpElsewhere(sql: Sql, worker: string): Promise<Set<number>> {
+  return new Set((await store.selectUpElsewhere(sql, worker)).map(({ gatewayId }) => gatewayId))
+}
+
 /** The states of the gateways that an engine runs. Stopped engines are not counted. */
 export async function gatewayStates(sql: Sql): Promise<Map<number, GatewayState>> {
   const states = await store.selectStates(sql)
