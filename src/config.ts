@@ -41,6 +41,7 @@ export type Config = {
   moderation: 'auto' | 'manual'
   billingZone: string
   trustedProxies: string[]
+  drainSeconds: number
   connections: number
   connectionsPerAddress: number
   documentsOfCompanyMib: number
@@ -178,6 +179,13 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     default: [],
     defaultText: 'none',
     about: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` is believed.',
+  },
+  drainSeconds: {
+    name: 'TIDINGS_DRAIN_SECONDS',
+    read: (text, name) => readInteger(text, name, 0, 60),
+    default: 0,
+    about:
+      'How long an HTTP process that is told to stop still accepts connections. `/readyz` says 503 meanwhile, so that a proxy chooses another process: set a little more than the interval of its checks.',
   },
   connections: {
     name: 'TIDINGS_CONNECTIONS',

@@ -35,6 +35,8 @@ export type Context = {
   clock: () => Date
   /** How far the clock of this machine is ahead of the database clock. 0 for a correct clock. */
   clockOffMs?: () => number
+  /** The process was told to stop. It still answers, but should get no further requests. */
+  isDraining?: () => boolean
   numbering: () => Numbering
   log: Logger
   billingZone: string

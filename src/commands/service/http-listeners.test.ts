@@ -44,6 +44,24 @@ async function ask(port: number, path: string, host = HOST): Promise<string> {
   return text
 }
 
+test('while it drains, a server accepts connections and ends each with its answer', async () => {
+  const { app } = aSlowApp()
+  const port = await freePort(HOST)
+  const listeners = await openListeners(app, port, HOST)
+  const agent = new Agent({ keepAlive: true })
+  leftOver.push(agent)
+  const connectionAfter = async () => {
+    const [response] = await once(get({ host: HOST, port, agent }), 'response')
+    for await (const _ of response);
+    return response.headers.connection
+  }
+  expect(await connectionAfter()).toBe('keep-alive')
+  listeners.drain()
+  expect(await connectionAfter()).toBe('close') // over the open connection
+  expect(await connectionAfter()).toBe('close') // over a new connection
+  await listeners.close(LONG_MS)
+})
+
 test('a running request is finished, and its open connection does not delay the end', async () => {
   const { app, asked, tell } = aSlowApp()
   const port = await freePort(HOST)

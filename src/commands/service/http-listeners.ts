@@ -11,6 +11,8 @@ import { UsageError } from '../../base/errors.ts'
 import type { App } from '../../http/app.ts'
 
 export type HttpListeners = {
+  /** From now on each connection ends with its next answer, and new connections are still accepted. */
+  drain(): void
   /**
    * Accepts no new connections and finishes the running requests. It does not wait for clients that keep a connection
    * open after their answer. It waits at most `graceMs` for a client that has not sent its whole request.
@@ -40,7 +42,7 @@ export async function openListeners(
     throw new UsageError(whyNotListening(error, port, host))
   }
   servers.forEach(answers.guard)
-  return { close: graceMs => closeAll(app, servers, answers, graceMs) }
+  return { drain: answers.makeLast, close: graceMs => closeAll(app, servers, answers, graceMs) }
 }
 
 /** Connections that another process has accepted. */
@@ -59,6 +61,7 @@ export async function takeConnections(app: App, source: ConnectionSource): Promi
     app.server.emit('connection', socket)
   })
   return {
+    drain: answers.makeLast,
     close(graceMs) {
       source.stop()
       return closeAll(app, [app.server], answers, graceMs)

@@ -19,7 +19,7 @@ import { makeDemoWidget } from './demo-widget.ts'
 import { watchDisk } from './disk-watch.ts'
 import { freePort, openListeners, takeConnections, urlOf } from './http-listeners.ts'
 import { makeLog } from './log.ts'
-import { type Address, addressAt, type Service, startApi } from './processes/api.ts'
+import { type Address, addressAt, drained, type Service, startApi } from './processes/api.ts'
 import { Children, READY } from './processes/children.ts'
 import { fittingCounts, inWords, type ProcessCounts, wantedCounts } from './processes/counts.ts'
 import { exchangeMetrics, MetricsExchange } from './processes/metrics-exchange.ts'
@@ -102,7 +102,7 @@ async function serveInChildren({ config }: Service, count: number, children: Chi
     return child
   }
   const started = Array.from({ length: count }, (_, i) => children.keep('api', () => startApiProcess(i + 1)))
-  return { address, ready: Promise.all(started), stop: async () => sharedPort.close() }
+  return { address, ready: Promise.all(started), stop: () => drained(config).then(() => sharedPort.close()) }
 }
 
 /** In a process group of its own: Ctrl-C in the terminal reaches us alone, and we stop it. */

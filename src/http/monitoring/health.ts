@@ -4,12 +4,14 @@ import { countRunningEngines } from '../../domain/engines/engines.ts'
 import type { Context } from '../context.ts'
 
 /**
- * `/healthz`: the process runs. `/readyz`: the database answers and an engine is at work. A wrong clock is only a warning,
+ * `/healthz`: the process runs. `/readyz`: the database answers and an engine is at work, and this
+ * process is not about to stop. A wrong clock is only a warning,
  * because the service uses the clock of the database.
  */
-export function registerHealth(app: FastifyInstance, { sql, clockOffMs = () => 0 }: Context) {
+export function registerHealth(app: FastifyInstance, { sql, clockOffMs = () => 0, isDraining = () => false }: Context) {
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async () => {
+    if (isDraining()) throw notReady('This process is draining: use another one')
     const atWork = await countRunningEngines(sql).catch(() => {
       throw notReady('The database does not answer')
     })

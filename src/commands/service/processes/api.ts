@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { VitalSigns } from '../../../base/process/vitals.ts'
 import type { Config } from '../../../config.ts'
@@ -41,12 +42,21 @@ export async function startApi(
   const clock = await DatabaseClock.follow({ sql: database.sql, log })
   const stopWatching = () => Promise.all([numbering.stop(), clock.stop()])
   try {
-    const times = { clock: clock.now, clockOffMs: clock.offMs, numbering: numbering.current }
-    const app = await buildApp({ ...(await contextOf(service)), ...times, ...more, publicUrl: url })
+    let isDraining = false
+    const state = {
+      clock: clock.now,
+      clockOffMs: clock.offMs,
+      numbering: numbering.current,
+      isDraining: () => isDraining,
+    }
+    const app = await buildApp({ ...(await contextOf(service)), ...state, ...more, publicUrl: url })
     const listeners = await open(app)
     const presence = await tellPresence(database.sql, clock, log)
     return {
       async stop() {
+        isDraining = true
+        listeners.drain()
+        await drained(service.config)
         await listeners.close(GRACE_MS)
         await presence.stop()
         await stopWatching()
@@ -57,6 +67,9 @@ export async function startApi(
     throw error
   }
 }
+
+/** The time in which a proxy notices that the process is draining. */
+export const drained = ({ drainSeconds }: Pick<Config, 'drainSeconds'>) => pause(drainSeconds * 1000)
 
 async function contextOf({ config, database: { sql, secret, place }, log }: Service) {
   const { knownConnectors } = await import('../../../engine/gateways/known-connectors.ts')
