@@ -185,7 +185,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: (text, name) => readInteger(text, name, 0, 60),
     default: 0,
     about:
-      'How long an HTTP process that is told to stop still accepts connections. `/readyz` says 503 meanwhile, so that a proxy chooses another process: set a little more than the interval of its checks.',
+      'How long an HTTP process that is told to stop still accepts connections. `/healthz` and `/readyz` say 503 meanwhile, so that a proxy chooses another process: set a little more than the interval of its checks.',
   },
   connections: {
     name: 'TIDINGS_CONNECTIONS',

@@ -60,6 +60,7 @@ describe.skipIf(!isThere)(
       smsc = await startSmsc({ accounts: { tidings: 'secret' }, receiptMs: 20 })
       env = {
         TIDINGS_DATA: folder,
+        NODE_COMPILE_CACHE: join(folder, 'compiled'),
         DATABASE_URL: url,
         TIDINGS_SECRET: SECRET,
         TIDINGS_DEMO: 'true',
@@ -119,6 +120,7 @@ describe.skipIf(!isThere)(
     test('while the new program drains, it says so and answers all requests', async () => {
       upgraded.child.kill('SIGTERM')
       await eventually(async () => expect((await fetch(`${upgraded.url}/readyz`)).status).toBe(503))
+      expect((await fetch(`${upgraded.url}/healthz`)).status).toBe(503)
       const accepted = load.accepted.length
       await load.more(1)
       expect(load.accepted.length).toBeGreaterThan(accepted)

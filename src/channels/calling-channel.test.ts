@@ -23,6 +23,48 @@ test('all batches together never make more calls at once than the window', async
   expect(channel.health().open).toBe(0)
 })
 
+test('a smaller window resolves when no more calls are open, and a window of 0 delays all waiting messages', async () => {
+  const provider = aProvider()
+  const channel = new CallingChannel({ window: 3, send: provider.send })
+  const results: string[] = []
+  const submitted = channel.submit(
+    messages('a', 5),
+    (_, { kind }) => results.push(kind),
+    () => true,
+  )
+  let isSmaller = false
+  const smaller = channel.setWindow(1).then(() => {
+    isSmaller = true
+  })
+  provider.answer(accepted)
+  await turnOfTheLoop()
+  expect({ isSmaller, open: provider.open() }).toEqual({ isSmaller: false, open: 2 })
+  provider.answer(accepted)
+  await smaller
+  const none = channel.setWindow(0)
+  expect(results).toEqual(['accepted', 'accepted', 'busy', 'busy'])
+  provider.answer(accepted)
+  await Promise.all([none, submitted])
+  expect(results).toEqual(['accepted', 'accepted', 'busy', 'busy', 'accepted'])
+})
+
+test('a stop does not wait for ever for an answer: the connector says what becomes of the message', async () => {
+  const send = () => new Promise<never>(() => {})
+  const unanswered = (_: Outgoing, reason: string): Sent => ({ kind: 'lost', reason })
+  const channels = [{}, { unanswered }].map(more => new CallingChannel({ window: 1, send, drainMs: 10, ...more }))
+  const results: SendResult[] = []
+  const submitted = channels.map(channel =>
+    channel.submit(
+      messages('a', 2),
+      (_, result) => results.push(result),
+      () => true,
+    ),
+  )
+  await Promise.all(channels.map(channel => channel.stop()))
+  await Promise.all(submitted)
+  expect(results.map(({ kind }) => kind)).toEqual(['unknown', 'lost'])
+})
+
 test('batches take turns in the order of their arrival', async () => {
   const provider = aProvider()
   const channel = new CallingChannel({ window: 1, send: provider.send })

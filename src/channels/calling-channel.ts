@@ -16,6 +16,10 @@ export type CallingOptions = {
   window: number
   /** Sends one message. It does not throw. */
   send(message: Outgoing): Promise<Sent>
+  /** The result of a call that has no answer when the channel has to stop. By default the message is not sent again. */
+  unanswered?: (message: Outgoing, reason: string) => Sent
+  /** How long a stop waits for answers. */
+  drainMs?: number
 }
 
 type Job = {
@@ -30,6 +34,8 @@ type Job = {
 /** After so many failures in a row the channel is down for a while, so that other gateways are preferred. */
 const DOWN_AFTER = 5
 const DOWN_MS = 2000
+const DRAIN_MS = 5000
+const NO_CALLS_MS = 500
 
 /**
  * A channel that calls its provider once for every message, with a limit of calls at once. Batches take turns, so that a
@@ -37,8 +43,12 @@ const DOWN_MS = 2000
  * as the provider asks: waiting messages are reported as busy, and the channel is down, so that other gateways are used.
  */
 export class CallingChannel implements Channel {
-  readonly window: number
+  #window: number
   readonly #send: CallingOptions['send']
+  readonly #unanswered: NonNullable<CallingOptions['unanswered']>
+  readonly #drainMs: number
+  /** End the open calls without their answers. */
+  readonly #giveUps = new Set<() => void>()
   readonly #jobs: Job[] = []
   readonly #calls = new Set<Promise<void>>()
   #turn = 0
@@ -50,15 +60,31 @@ export class CallingChannel implements Channel {
   #last: Pick<Health, 'lastError' | 'lastErrorAt'> = {}
   #stopping: Promise<void> | undefined
 
-  constructor({ window, send }: CallingOptions) {
-    this.window = window
+  constructor({ window, send, unanswered, drainMs = DRAIN_MS }: CallingOptions) {
+    this.#window = window
     this.#send = send
+    this.#unanswered = unanswered ?? ((_, reason) => ({ kind: 'unknown', reason }))
+    this.#drainMs = drainMs
+  }
+
+  get window(): number {
+    return this.#window
+  }
+
+  /** Changes the limit of calls at once. Resolves when no more calls than that are open. With 0, waiting messages are busy. */
+  async setWindow(calls: number): Promise<void> {
+    this.#window = calls
+    this.#startCalls()
+    if (calls === 0) for (const job of this.#jobs.splice(0)) delayRest(job)
+    while (this.#calls.size > calls && this.#window === calls) await Promise.race(this.#calls)
   }
 
   submit(batch: Outgoing[], report: Job['report'], mayGo: Job['mayGo']): Promise<void> {
     if (this.#stopping || batch.length === 0) return Promise.resolve()
     return new Promise(resolve => {
-      this.#jobs.push({ batch, report, mayGo, next: 0, open: 0, resolve })
+      const job = { batch, report, mayGo, next: 0, open: 0, resolve }
+      if (this.#window === 0) return delayRest(job)
+      this.#jobs.push(job)
       this.#startCalls()
     })
   }
@@ -78,11 +104,13 @@ export class CallingChannel implements Channel {
       job.next = job.batch.length
       resolveIfDone(job)
     }
+    const givingUp = setTimeout(() => this.#giveUps.forEach(giveUp => void giveUp()), this.#drainMs)
     await Promise.all(this.#calls)
+    clearTimeout(givingUp)
   }
 
   #startCalls() {
-    while (this.#calls.size < this.window && this.#jobs.length > 0) {
+    while (this.#calls.size < this.#window && this.#jobs.length > 0) {
       this.#turn = (this.#turn + 1) % this.#jobs.length
       const job = this.#jobs[this.#turn]
       if (!job) return
@@ -117,10 +145,15 @@ export class CallingChannel implements Channel {
 
   /** Only the name of the error is reported: its message could contain an address with a token. */
   async #sendSafely(message: Outgoing): Promise<Sent> {
+    const { promise, resolve } = Promise.withResolvers<Sent>()
+    const giveUp = () => resolve(this.#unanswered(message, 'no answer before the stop'))
+    this.#giveUps.add(giveUp)
     try {
-      return await this.#send(message)
+      return await Promise.race([this.#send(message), promise])
     } catch (error) {
       return { kind: 'unknown', reason: `the connector failed: ${error instanceof Error ? error.name : typeof error}` }
+    } finally {
+      this.#giveUps.delete(giveUp)
     }
   }
 
@@ -150,4 +183,11 @@ export class CallingChannel implements Channel {
 
 function resolveIfDone(job: Job) {
   if (job.open === 0 && job.next === job.batch.length) job.resolve()
+}
+
+/** No call may be made now: another engine makes them, or this one a little later. */
+function delayRest(job: Job) {
+  const busy: SendResult = { kind: 'busy', reason: 'other engines make all calls', retryAfterMs: NO_CALLS_MS }
+  while (job.next < job.batch.length) job.report(job.next++, busy)
+  resolveIfDone(job)
 }

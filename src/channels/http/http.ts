@@ -1,6 +1,6 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { CallingChannel, type Sent } from '../calling-channel.ts'
-import type { Channel, Feed, Outgoing } from '../channel.ts'
+import type { Feed, Outgoing } from '../channel.ts'
 import { call } from '../http-call.ts'
 import type { RawSettings } from '../settings.ts'
 import { resultOf } from './answers.ts'
@@ -12,9 +12,13 @@ import { type Submission, submissionOf } from './submission.ts'
  * A provider that uses our own JSON protocol. It sends receipts to the webhook (`webhook.ts`). Throws if a setting is
  * wrong.
  */
-export function createHttpGateway(raw: RawSettings, _feed: Feed): Channel {
+export function createHttpGateway(raw: RawSettings, _feed: Feed): CallingChannel {
   const settings = readSettings(raw)
-  return new CallingChannel({ window: settings.window, send: message => send(settings, message) })
+  return new CallingChannel({
+    window: settings.window,
+    send: message => send(settings, message),
+    unanswered: (_, reason) => ({ kind: settings.idempotent ? 'lost' : 'unknown', reason }),
+  })
 }
 
 async function send(settings: HttpSettings, message: Outgoing): Promise<Sent> {

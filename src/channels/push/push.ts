@@ -1,7 +1,7 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { piecesOf } from '../../base/pieces.ts'
 import { CallingChannel, type Sent } from '../calling-channel.ts'
-import { type Channel, type Feed, type Outgoing, type SendResult, timeOf } from '../channel.ts'
+import { type Feed, type Outgoing, type SendResult, timeOf } from '../channel.ts'
 import type { RawSettings } from '../settings.ts'
 import { readAddress } from './addresses.ts'
 import { createFcm } from './fcm.ts'
@@ -17,7 +17,7 @@ const ADDRESSES_AT_ONCE = 10
  * Push messages to browsers (Web Push) and apps (FCM). A subscriber may have several addresses: the message is sent to
  * all of them, and is accepted if one accepts it. Push services send no receipts, so an accepted message is delivered.
  */
-export function createPush(raw: RawSettings, feed: Feed): Channel {
+export function createPush(raw: RawSettings, feed: Feed): CallingChannel {
   const settings = readSettings(raw)
   const pauses = createPauses()
   const webPush = settings.vapid && createWebPush(settings.vapid, settings, pauses)

@@ -1,7 +1,7 @@
 import type { Content } from '../../base/content/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import { CallingChannel, type Sent } from '../calling-channel.ts'
-import type { Channel, Feed, Outgoing } from '../channel.ts'
+import type { Feed, Outgoing } from '../channel.ts'
 import { type CallResult, call, objectIn, objectOf, retryAfterMs } from '../http-call.ts'
 import { createLimits } from '../limits.ts'
 import type { RawSettings } from '../settings.ts'
@@ -45,7 +45,7 @@ const refusals: { words: RegExp; errorCode: number; isGone?: boolean }[] = [
  * A Telegram bot. It writes to chats that subscribers have opened; the engine finds the chat of a number. The Bot API
  * sends no receipts, so an accepted message is delivered.
  */
-export function createTelegramBot(raw: RawSettings, feed: Feed): Channel {
+export function createTelegramBot(raw: RawSettings, feed: Feed): CallingChannel {
   const settings = readBotSettings(raw)
   const url = `${settings.baseUrl}/bot${settings.token}/sendMessage`
   const secrets = [settings.token, settings.token.slice(settings.token.indexOf(':') + 1)]

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { readId } from '../../base/content/plain-words.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import { CallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
-import { type Channel, type Feed, type Outgoing, timeOf } from '../channel.ts'
+import { type Feed, type Outgoing, timeOf } from '../channel.ts'
 import { type CallResult, call, objectIn, objectOf, retryAfterMs } from '../http-call.ts'
 import { createLimits } from '../limits.ts'
 import type { RawSettings } from '../settings.ts'
@@ -21,7 +21,7 @@ const floodWait = /FLOOD_WAIT(?:_(\d+))?/
  * text is Telegram's. Before a code of a verification the channel checks whether Telegram reaches the number. The fee of
  * the check includes the code, which is sent under the same request. Receipts go to `callbackUrl`: see `webhook.ts`.
  */
-export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
+export function createTelegramGateway(raw: RawSettings, feed: Feed): CallingChannel {
   const settings = readGatewaySettings(raw)
   const limits = createLimits()
   const abilities = createAbilities()
@@ -76,7 +76,11 @@ export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
     return foreign(called)
   }
 
-  return new CallingChannel({ window: settings.window, send })
+  return new CallingChannel({
+    window: settings.window,
+    send,
+    unanswered: (message, reason) => underOwnId({ kind: 'unknown', reason }, message),
+  })
 }
 
 function refusedAs(error: string, token: string): Sent {

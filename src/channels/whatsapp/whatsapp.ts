@@ -1,6 +1,6 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { CallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
-import type { Channel, Feed, Outgoing } from '../channel.ts'
+import type { Feed, Outgoing } from '../channel.ts'
 import { call } from '../http-call.ts'
 import type { RawSettings } from '../settings.ts'
 import { resultOf } from './answer.ts'
@@ -11,9 +11,13 @@ import { readSettings, type WhatsappSettings } from './settings.ts'
  * WhatsApp through Meta's Cloud API. Throws if a setting is wrong. Receipts and inbound messages do not use the feed: Meta
  * calls our webhook, see `webhook.ts`.
  */
-export function createWhatsapp(raw: RawSettings, _feed: Feed): Channel {
+export function createWhatsapp(raw: RawSettings, _feed: Feed): CallingChannel {
   const settings = readSettings(raw)
-  return new CallingChannel({ window: settings.window, send: message => send(message, settings) })
+  return new CallingChannel({
+    window: settings.window,
+    send: message => send(message, settings),
+    unanswered: (message, reason) => underOwnId({ kind: 'unknown', reason }, message),
+  })
 }
 
 async function send(message: Outgoing, settings: WhatsappSettings): Promise<Sent> {

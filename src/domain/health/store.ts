@@ -63,7 +63,8 @@ export const selectHeld = (sql: Sql) => sql<{ worker: string; leases: number; bi
   from (
     select worker, count(*) as leases, 0 as binds, 0 as receivers from leases where worker is not null group by worker
     union all
-    select worker, 0, count(*), 0 from gateway_binds where claimed_until >= clock_timestamp() group by worker
+    select worker, 0, count(*), 0 from gateway_binds join gateways using (gateway_id)
+    where connector = 'smpp' and claimed_until >= clock_timestamp() group by worker
     union all
     select worker, 0, 0, count(*) from receivers where worker is not null and claimed_until >= clock_timestamp() group by worker
   ) held

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { CallingChannel } from '../../channels/calling-channel.ts'
 import { isConnector } from '../../channels/catalogue.ts'
 import type { Channel, Feed } from '../../channels/channel.ts'
 import type { ConnectorName } from '../../channels/connector-names.ts'
@@ -12,28 +13,39 @@ import type { Pool } from '../../db/sql.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
 import { storeSimulated, takeSimulatedInbound, unreportedSimulated } from '../../domain/gateways/gateways.ts'
 import { repeat } from '../loop.ts'
+import { SharedWindow } from './shared-window.ts'
 import { connectSmpp, connectSmppOnce } from './smpp.ts'
 
 export type ConnectorContext = { sql: Pool; log: Logger; worker: string }
 
-type Connector<Context> = (context: Context, gateway: Gateway, feed: Feed) => Channel
+type Connector<Context, Built = Channel> = (context: Context, gateway: Gateway, feed: Feed) => Built
 type OnceContext = Omit<ConnectorContext, 'worker'>
 
 /** Builds the channel of a gateway by the name of its connector. The settings include the decrypted secrets. */
 export const connectGateway: Connector<ConnectorContext> = (context, gateway, feed) =>
   connectorOf(connectors, gateway)(context, gateway, feed)
 
-/** Connectors whose channel keeps no state between two messages. */
-const stateless = {
+/** Connectors that call their provider for each message. */
+const calling = {
   whatsapp: (_, { settings }, feed) => createWhatsapp(settings, feed),
   telegram: (_, { settings }, feed) => createTelegramBot(settings, feed),
   'telegram-gateway': (_, { settings }, feed) => createTelegramGateway(settings, feed),
   http: (_, { settings }, feed) => createHttpGateway(settings, feed),
   push: (_, { settings }, feed) => createPush(settings, feed),
-} satisfies Partial<Record<ConnectorName, Connector<OnceContext>>>
+} satisfies Partial<Record<ConnectorName, Connector<OnceContext, CallingChannel>>>
+
+/** The provider limits the calls of all engines together. */
+const sharing =
+  (connect: Connector<ConnectorContext, CallingChannel>): Connector<ConnectorContext> =>
+  (context, gateway, feed) =>
+    new SharedWindow(context, gateway.gatewayId, connect(context, gateway, feed))
 
 const connectors: Record<ConnectorName, Connector<ConnectorContext>> = {
-  ...stateless,
+  whatsapp: sharing(calling.whatsapp),
+  telegram: sharing(calling.telegram),
+  'telegram-gateway': sharing(calling['telegram-gateway']),
+  http: sharing(calling.http),
+  push: sharing(calling.push),
   simulator: connectSimulator,
   smpp: connectSmpp,
 }
@@ -43,7 +55,7 @@ export const connectOnce: Connector<OnceContext> = (context, gateway, feed) =>
   connectorOf(connectorsOnce, gateway)(context, gateway, feed)
 
 const connectorsOnce: Record<ConnectorName, Connector<OnceContext>> = {
-  ...stateless,
+  ...calling,
   simulator: (_, gateway, feed) => new Simulator(gateway.settings, { keep: async () => {} }, feed),
   smpp: connectSmppOnce,
 }

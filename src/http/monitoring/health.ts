@@ -4,14 +4,19 @@ import { countRunningEngines } from '../../domain/engines/engines.ts'
 import type { Context } from '../context.ts'
 
 /**
- * `/healthz`: the process runs. `/readyz`: the database answers and an engine is at work, and this
- * process is not about to stop. A wrong clock is only a warning,
+ * `/healthz`: the process runs and is not about to stop. `/readyz`: the database also answers, and an engine is at work. A wrong clock is only a warning,
  * because the service uses the clock of the database.
  */
 export function registerHealth(app: FastifyInstance, { sql, clockOffMs = () => 0, isDraining = () => false }: Context) {
-  app.get('/healthz', async () => ({ status: 'ok' }))
-  app.get('/readyz', async () => {
+  const refuseDraining = () => {
     if (isDraining()) throw notReady('This process is draining: use another one')
+  }
+  app.get('/healthz', async () => {
+    refuseDraining() // a proxy may ask here: a process that only lacks an engine accepts messages
+    return { status: 'ok' }
+  })
+  app.get('/readyz', async () => {
+    refuseDraining()
     const atWork = await countRunningEngines(sql).catch(() => {
       throw notReady('The database does not answer')
     })
