@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import * as authorize from './authorize.ts'
+import * as bytes from './bytes.ts'
 import * as cabinet from './cabinet.ts'
 import * as cabinetUpload from './cabinet-upload.ts'
 import * as callbacks from './callbacks.ts'
@@ -34,6 +35,7 @@ import * as verifier from './verifier.ts'
 const benches: Bench[] = [
   peers,
   cores,
+  bytes,
   engine,
   engineHistory,
   manyLanes,

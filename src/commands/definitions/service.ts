@@ -76,7 +76,7 @@ export const serviceCommands: Command[] = [
       pid: { value: 'PID', about: 'The process id of the engine; by default any engine of this machine counts' },
       wait: { value: 'SECONDS', about: 'Try again for so long, e.g. after a start' },
     },
-    run: async call => (await import('../service/health.ts')).checkHealth(call),
+    run: async call => (await import('../service/processes/health.ts')).checkHealth(call),
   },
   {
     name: 'config',

@@ -36,7 +36,7 @@ const SLICE = 500
 /** During a slice that takes longer than this, the checks are repeated. */
 const LONG_SLICE_MS = 500
 /** The worker stops submitting this long before another worker may take its lease. */
-const SAFETY_MS = 2000
+export const SAFETY_MS = 2000
 /** Pause before a message is tried again that is longer than its limits allow at present. */
 const TOO_LONG_MS = 200
 /** Pause before a message is tried again when no other gateway carries its sender name and that gateway is away. */

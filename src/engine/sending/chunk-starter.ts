@@ -33,9 +33,9 @@ export type Turn = {
 export type Started = number | 'busy'
 
 /** Most messages of a chunk. */
-const CHUNK = 1000
+export const CHUNK = 1000
 /** Chunks that one gateway sends at once. Codes, which come one by one, have more places beside them. */
-const CHUNKS_PER_GATEWAY = 3
+export const CHUNKS_PER_GATEWAY = 3
 const MORE_FOR_CODES = 8
 /** Pause before a lane is read again whose gateways are down or whose sender name is not approved. */
 const NOT_READY_MS = 1000

@@ -29,10 +29,10 @@ export type SchedulerContext = {
 }
 
 /** Shares of the priorities behind verification codes: TRANSACT, SERVICE, PROMO. Each of them gets its share. */
-const WEIGHTS = [8, 4, 1]
+export const WEIGHTS = [8, 4, 1]
 const OTHERS = [1, 2, 3]
 const IDLE_MS = 100
-const RENEW_EVERY_MS = 2000
+export const RENEW_EVERY_MS = 2000
 const BLOCK_EVERY_MS = 300
 /** A turn that found work ends after this time, so that lanes which became ready meanwhile join the next turn. */
 const TURN_MS = 200

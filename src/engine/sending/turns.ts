@@ -47,6 +47,8 @@ const MOST_REMEMBERED = 1000
 export class CompanyTurns {
   readonly #had = new Map<number, number>()
   #share = 0
+  /** Twice as many as were left the last time, so that looking through all of them costs little for each chunk. */
+  #forgetAbove = MOST_REMEMBERED
 
   /** The company with the smallest value is next. */
   placeOf(companyId: number): number {
@@ -57,10 +59,11 @@ export class CompanyTurns {
     const before = this.placeOf(companyId)
     this.#share = before
     this.#had.set(companyId, before + (messages > 0 ? Math.max(messages, LEAST_COST) : ATTEMPT_COST))
-    if (this.#had.size > MOST_REMEMBERED) this.#forget()
+    if (this.#had.size > this.#forgetAbove) this.#forget()
   }
 
   #forget() {
     for (const [companyId, had] of this.#had) if (had <= this.#share) this.#had.delete(companyId)
+    this.#forgetAbove = Math.max(MOST_REMEMBERED, 2 * this.#had.size)
   }
 }

@@ -1,13 +1,13 @@
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { UsageError } from '../../base/errors.ts'
-import type { Config } from '../../config.ts'
-import { openDatabase } from '../../db/database.ts'
-import { isEngineSeen } from '../../domain/engines/engines.ts'
-import type { Call } from '../command.ts'
-import { sentenceOf } from '../failure.ts'
-import { optionalId } from '../options.ts'
-import { urlOf } from './http-listeners.ts'
+import { UsageError } from '../../../base/errors.ts'
+import type { Config } from '../../../config.ts'
+import { openDatabase } from '../../../db/database.ts'
+import { isEngineSeen } from '../../../domain/engines/engines.ts'
+import type { Call } from '../../command.ts'
+import { sentenceOf } from '../../failure.ts'
+import { optionalId } from '../../options.ts'
+import { urlOf } from '../http-listeners.ts'
 
 const ANSWER_TIMEOUT_MS = 3000
 const TRY_EVERY_MS = 250
