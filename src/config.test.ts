@@ -16,6 +16,10 @@ describe('defaults', () => {
       host: 'localhost',
       publicUrl: undefined,
       databaseUrl: undefined,
+      readUrl: undefined,
+      readLagSeconds: 5,
+      listenUrl: undefined,
+      prepare: true,
       databaseConnections: 10,
       migrate: true,
       apiProcesses: undefined,
@@ -116,6 +120,11 @@ describe('mistakes are told in one sentence', () => {
     ['TIDINGS_PUBLIC_URL', 'sms.example', 'TIDINGS_PUBLIC_URL must be an http or https address, not "sms.example".'],
     ['TIDINGS_PUBLIC_URL', 'http://', 'TIDINGS_PUBLIC_URL must be an http or https address, not "http://".'],
     ['DATABASE_URL', 'mysql://db.example', 'DATABASE_URL must begin with postgres:// or postgresql://.'],
+    [
+      'TIDINGS_READ_URL',
+      'postgres://u@a,b/db?target_session_attrs=primary',
+      'TIDINGS_READ_URL is for standbys; target_session_attrs=primary asks for a primary.',
+    ],
     [
       'DATABASE_URL',
       'postgres://u@a,b/db?target_session_attrs=prefer-standby',

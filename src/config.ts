@@ -29,6 +29,10 @@ export type Config = {
   host: string
   publicUrl: string | undefined
   databaseUrl: string | undefined
+  readUrl: string | undefined
+  readLagSeconds: number
+  listenUrl: string | undefined
+  prepare: boolean
   databaseConnections: number
   migrate: boolean
   apiProcesses: number | undefined
@@ -94,6 +98,37 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     secret: true,
     about:
       'PostgreSQL 15 or newer, e.g. `postgres://user:password@host:5432/tidings`, or `postgres://user:password@localhost/tidings?host=/run/postgresql` over a socket. With several hosts, as in `postgres://user:password@a,b/tidings`, the primary among them is used. Unset: a server of our own.',
+  },
+  readUrl: {
+    name: 'TIDINGS_READ_URL',
+    read: readReplicaUrl,
+    default: undefined,
+    defaultText: 'DATABASE_URL',
+    secret: true,
+    about:
+      'Address of one or several standbys of the same database, for searches, reports and statistics. DATABASE_URL is used while no standby answers, or while it is too far behind.',
+  },
+  readLagSeconds: {
+    name: 'TIDINGS_READ_LAG_SECONDS',
+    read: (text, name) => readInteger(text, name, 1, 3600),
+    default: 5,
+    about: 'Most seconds that a standby of TIDINGS_READ_URL may be behind.',
+  },
+  listenUrl: {
+    name: 'TIDINGS_LISTEN_URL',
+    read: readDatabaseUrl,
+    default: undefined,
+    defaultText: 'DATABASE_URL',
+    secret: true,
+    about:
+      'Address of the same database without a pooler. With a pooler such as PgBouncer in DATABASE_URL, engines listen here for new work; without it they look for it several times a second.',
+  },
+  prepare: {
+    name: 'TIDINGS_PREPARE',
+    read: readBoolean,
+    default: true,
+    about:
+      'Prepares statements. `off` for a pooler in transaction mode that is too old for it, such as PgBouncer before 1.21.',
   },
   databaseConnections: {
     name: 'TIDINGS_DATABASE_CONNECTIONS',
@@ -378,6 +413,14 @@ function readDatabaseUrl(text: string, name: string): string {
   const { target } = readServerUrl(text, name)
   if (target === 'standby' || target === 'prefer-standby') {
     throw new UsageError(`${name} needs a server that takes changes; target_session_attrs=${target} does not.`)
+  }
+  return text
+}
+
+function readReplicaUrl(text: string, name: string): string {
+  const { target } = readServerUrl(text, name)
+  if (target === 'read-write' || target === 'primary') {
+    throw new UsageError(`${name} is for standbys; target_session_attrs=${target} asks for a primary.`)
   }
   return text
 }

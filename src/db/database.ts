@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { readDatabaseAddress } from '../base/database-address.ts'
 import { UsageError } from '../base/errors.ts'
 import { projectDir } from '../base/process/project.ts'
 import { defaultDataDir, openEmbeddedServer, requireCluster, writeOnce } from './embedded/embedded.ts'
@@ -9,6 +11,12 @@ import { checkServer, connect, type Pool } from './sql.ts'
 
 export type DatabaseSettings = {
   databaseUrl: string | undefined
+  /** Where engines listen for announcements, when DATABASE_URL leads to a pooler. */
+  listenUrl?: string | undefined
+  /** Whether statements are prepared. */
+  prepare?: boolean
+  /** Standbys for heavy reads. */
+  readUrl?: string | undefined
   databaseConnections: number
   dataDir: string | undefined
   secret: string | undefined
@@ -16,6 +24,8 @@ export type DatabaseSettings = {
 
 export type Database = {
   sql: Pool
+  /** The pool of TIDINGS_READ_URL. It may be away. */
+  replica?: Pool | undefined
   secret: string
   /** The place of the data as text for people: a folder, or "the database at HOST". */
   place: string
@@ -43,14 +53,71 @@ async function openRemote(settings: DatabaseSettings, url: string): Promise<Data
       'TIDINGS_SECRET is required with DATABASE_URL: set it to 32 or more random characters, the same on every process.',
     )
   }
-  const sql = connect(url, { max: settings.databaseConnections })
+  const sql = await connectChecked(settings, url)
+  const listener = settings.listenUrl ? connect(settings.listenUrl, { max: 1, name: 'tidings listen' }) : undefined
+  if (listener) sql.listen = listener.listen
+  const replica = settings.readUrl ? connectReplica(settings, settings.readUrl) : undefined
+  const close = async () => {
+    await Promise.all([sql, listener, replica].map(pool => pool?.end({ timeout: 5 })))
+  }
+  return { sql, replica, secret: settings.secret, place: 'the database of DATABASE_URL', close }
+}
+
+/**
+ * Without the settings of a session, which a pooler would refuse: a statement that only reads waits for no lock of ours.
+ * An address that states nothing else leads to a standby, because the primary is there anyway.
+ */
+function connectReplica({ databaseConnections: max, prepare = true }: DatabaseSettings, url: string): Pool {
+  const { target } = readDatabaseAddress(url)
+  const standbys = target ? url : `${url}${url.includes('?') ? '&' : '?'}target_session_attrs=standby`
+  return connect(standbys, { max, prepare, isPooled: true, name: 'tidings reads' })
+}
+
+async function connectChecked({ databaseConnections: max, prepare = true }: DatabaseSettings, url: string) {
+  const direct = connect(url, { max, prepare })
+  if ((await checked(direct, url)).keepsSettings) return direct
+  await direct.end({ timeout: 0 })
+  if (prepare) await refuseLostStatements(url)
+  const pooled = connect(url, { max, prepare, isPooled: true })
+  await checked(pooled, url)
+  pooled.listen = refuseListen
+  return pooled
+}
+
+/**
+ * A pooler gives the next transaction another session. An old one does not know that a statement was prepared in the
+ * first session. Two clients show it: while the second client has the session, the statement of the first one fails.
+ */
+async function refuseLostStatements(url: string) {
+  const [one, other] = [connect(url, { max: 1, isPooled: true }), connect(url, { max: 1, isPooled: true })]
+  const ask = () => one.begin(tx => tx`select ${1}::integer as one`)
   try {
-    await checkServer(sql, url)
+    await ask()
+    await Promise.all([other.begin(tx => tx`select pg_sleep(0.2)`), pause(50).then(ask)])
+  } catch (error) {
+    if ((error as { code?: string }).code !== STATEMENT_UNKNOWN) throw error
+    throw new UsageError(
+      'The pooler of DATABASE_URL loses prepared statements: set TIDINGS_PREPARE=off, or use PgBouncer 1.21 or newer with max_prepared_statements.',
+    )
+  } finally {
+    await Promise.all([one.end({ timeout: 1 }), other.end({ timeout: 1 })])
+  }
+}
+
+const STATEMENT_UNKNOWN = '26000'
+
+async function checked(sql: Pool, url: string) {
+  try {
+    return await checkServer(sql, url)
   } catch (error) {
     await sql.end({ timeout: 0 })
     throw error
   }
-  return { sql, secret: settings.secret, place: 'the database of DATABASE_URL', close: () => sql.end({ timeout: 5 }) }
+}
+
+/** The session that listens would belong to other clients a moment later. Engines poll instead. */
+const refuseListen: Pool['listen'] = async () => {
+  throw new Error('DATABASE_URL leads to a pooler, which passes no announcements on: set TIDINGS_LISTEN_URL')
 }
 
 /** The data folder of the embedded server. */

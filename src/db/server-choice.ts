@@ -10,98 +10,123 @@ export type ServerState = {
   startedAt: string
 }
 
-/** A connection to one server. Both methods end within a few seconds. */
+/** A connection to one host, opened again when it was lost. `ask` ends within a few seconds. */
 export type Probe = { ask(): Promise<ServerState>; close(): void }
 
-type Server = { host: Host; probe: Probe; state: ServerState }
+/** A host with its last answer. */
+type Server = { host: Host; probe: Probe; state?: ServerState | undefined; why?: unknown }
+type Answered = Server & { state: ServerState }
 
 type Settings = {
   hosts: Host[]
   target: Target
   open(host: Host): Probe
-  /** The connections to other servers, or to an earlier start of this one, are of no use any more. */
+  /** The connections to the former server, or to an earlier start of the same one, are of no use any more. */
   onChange(): void
+  /** How often each host is asked. */
+  everyMs?: number
 }
 
-const WATCH_EVERY_MS = 1000
+const ASK_EVERY_MS = 1000
 /** How long the first answer waits for the answers of other hosts. */
 const GRACE_MS = 500
 
 /**
- * Chooses the server of an address with several hosts, and watches it. The driver's own way is not enough: its
- * `read-write` takes a standby, and a machine that is gone keeps its connections waiting for minutes, because TCP
- * notices late.
+ * Chooses the server of an address with several hosts, and asks each host for its role every second. The driver's own
+ * way is not enough: its `read-write` takes a standby, and a machine that is gone keeps its connections waiting for
+ * minutes, because TCP notices late.
  *
- * - All hosts are asked at once, so that a host that does not answer costs half a second at most.
- * - Of two primaries the one with the newer timeline is chosen: the other one was replaced and came back by mistake.
- * - One connection asks the chosen server every second. When it does not answer or may not be used any more, all hosts
- *   are asked again. While there is no better server, connections go on being opened to the former one: it may only
- *   be slow.
+ * - The hosts are asked independently, so that a host that does not answer delays no decision.
+ * - Of two primaries the one with the newer timeline is chosen: the other one was replaced, and hangs or came back by
+ *   mistake.
+ * - While no host may be used, connections go on being opened to the former one: it may only be slow.
  */
 export class ServerChoice {
   readonly #settings: Settings
+  readonly #servers: Server[]
   readonly #stopping = new AbortController()
-  #chosen: Server | undefined
-  #search: Promise<Server> | undefined
-  #newestTimeline = 0
+  #chosen: { host: Host; state: ServerState } | undefined
+  #finding: Promise<Host> | undefined
 
   constructor(settings: Settings) {
     this.#settings = settings
+    this.#servers = settings.hosts.map(host => ({ host, probe: settings.open(host) }))
   }
 
-  /** The host for the next connection. Undefined before the first search. */
+  /** The host for the next connection. Undefined before the first one is found. */
   get current(): Host | undefined {
     return this.#chosen?.host
   }
 
-  /** Finds the first server. Rejects when no host may be used. */
-  async find(): Promise<Host> {
-    return (await this.#searchOnce()).host
+  /** Finds the first server. Rejects when no host may be used; the next call tries again. */
+  find(): Promise<Host> {
+    this.#finding ??= this.#findFirst().catch(error => {
+      this.#finding = undefined
+      throw error
+    })
+    return this.#finding
   }
 
   stop(): void {
     this.#stopping.abort()
-    this.#chosen?.probe.close()
+    for (const { probe } of this.#servers) probe.close()
   }
 
-  #searchOnce(): Promise<Server> {
-    this.#search ??= this.#findServer().finally(() => {
-      this.#search = undefined
-    })
-    return this.#search
+  async #findFirst(): Promise<Host> {
+    const found = Promise.withResolvers<void>()
+    const ask = async (server: Server) => {
+      await this.#ask(server)
+      if (this.#isFit(server)) found.resolve()
+    }
+    const grace = found.promise.then(() => pause(GRACE_MS, undefined, { ref: false }))
+    await Promise.race([Promise.all(this.#servers.map(ask)), grace])
+    const host = this.#decide()
+    if (!host) throw noServer(this.#settings.target, this.#servers)
+    for (const server of this.#servers) void this.#follow(server)
+    return host
   }
 
-  async #findServer(): Promise<Server> {
-    const found = await askAll(this.#settings, state => this.#isFit(state))
-    if (this.#stopping.signal.aborted) found.probe.close()
-    const former = this.#chosen
-    this.#chosen = found
-    this.#newestTimeline = Math.max(this.#newestTimeline, found.state.timeline)
-    if (former === undefined) void this.#watch()
-    else if (!isSame(former.state, found.state)) this.#settings.onChange()
-    return found
-  }
-
-  async #watch() {
+  async #follow(server: Server) {
     const { signal } = this.#stopping
+    const { everyMs = ASK_EVERY_MS } = this.#settings
     while (!signal.aborted) {
-      await pause(WATCH_EVERY_MS, undefined, { signal, ref: false }).catch(() => {})
-      if (signal.aborted || !this.#chosen || (await this.#isStillFit(this.#chosen))) continue
-      this.#chosen.probe.close()
-      await this.#searchOnce().catch(() => {}) // the next turn tries again
+      await pause(everyMs, undefined, { signal, ref: false }).catch(() => {})
+      if (signal.aborted) return
+      await this.#ask(server)
+      this.#decide()
     }
   }
 
-  async #isStillFit({ probe, state }: Server): Promise<boolean> {
-    const now = await probe.ask().catch(() => undefined)
-    return now !== undefined && isSame(now, state) && this.#isFit(now)
+  async #ask(server: Server) {
+    try {
+      server.state = await server.probe.ask()
+    } catch (why) {
+      server.state = undefined
+      server.why = why
+    }
   }
 
-  #isFit({ isStandby, isReadOnly, timeline }: ServerState): boolean {
+  /** The best host. Among equals the chosen one stays. */
+  #decide(): Host | undefined {
+    const former = this.#chosen
+    const isFormer = ({ state }: Answered) => former !== undefined && isSame(former.state, state)
+    const rankOf = (server: Answered) => server.state.timeline + (isFormer(server) ? 0.5 : 0)
+    const [best] = this.#servers
+      .filter(server => this.#isFit(server))
+      .toSorted((one, other) => rankOf(other) - rankOf(one))
+    if (!best || this.#stopping.signal.aborted) return
+    this.#chosen = { host: best.host, state: best.state }
+    if (former && !isFormer(best)) this.#settings.onChange()
+    return best.host
+  }
+
+  #isFit(server: Server): server is Answered {
+    if (!server.state) return false
+    const { isStandby, isReadOnly, timeline } = server.state
     const { target } = this.#settings
     if (target === 'any') return true
     if (target === 'standby' || target === 'prefer-standby') return isStandby
-    return !isStandby && timeline >= this.#newestTimeline && !(target === 'read-write' && isReadOnly)
+    return !isStandby && timeline >= (this.#chosen?.state.timeline ?? 0) && !(target === 'read-write' && isReadOnly)
   }
 }
 
@@ -109,49 +134,24 @@ export class ServerChoice {
 const isSame = (one: ServerState, other: ServerState) =>
   one.startedAt === other.startedAt && one.isStandby === other.isStandby
 
-type Refusal = { host: Host; why: { code?: string; message: string } }
-
-/** The best server that answers, or an error with the state of each. Closes the connections to all others. */
-async function askAll({ hosts, target, open }: Settings, isFit: (state: ServerState) => boolean): Promise<Server> {
-  const fit: Server[] = []
-  const first = Promise.withResolvers<void>()
-  const all = Promise.all(hosts.map(host => ask(host)))
-
-  async function ask(host: Host): Promise<Refusal | undefined> {
-    const probe = open(host)
-    try {
-      const state = await probe.ask()
-      if (!isFit(state)) throw new Error(roleOf(state))
-      fit.push({ host, probe, state })
-      first.resolve()
-    } catch (why) {
-      probe.close()
-      return { host, why: why as Refusal['why'] }
-    }
-  }
-
-  await Promise.race([all, first.promise.then(() => pause(GRACE_MS, undefined, { ref: false }))])
-  const [best] = fit.toSorted((one, other) => other.state.timeline - one.state.timeline)
-  if (!best)
-    throw noServer(
-      target,
-      (await all).filter(refusal => refusal !== undefined),
-    )
-  void all.then(() => fit.filter(server => server !== best).map(({ probe }) => probe.close()))
-  return best
-}
-
 const roleOf = ({ isStandby, isReadOnly, timeline }: ServerState) =>
   isStandby ? 'it is a standby' : `it is a ${isReadOnly ? 'read-only ' : ''}primary of timeline ${timeline}`
 
 /** With the code of all hosts if it is the same one, for example for a wrong password. */
-function noServer(target: Target, refusals: Refusal[]): Error {
-  const codes = new Set(refusals.map(({ why }) => why.code))
-  const [code] = codes
-  const each = refusals.map(({ host, why }) => `${nameOf(host)}: ${why.message || why.code}`)
+function noServer(target: Target, servers: Server[]): Error {
+  const refusals = servers.map(({ host, state, why }) => ({ host, ...refusalOf(state, why) }))
+  const codes = new Set(refusals.map(({ code }) => code))
+  const [code = 'ECONNREFUSED'] = codes
+  const each = refusals.map(({ host, message }) => `${nameOf(host)}: ${message}`)
   return Object.assign(new Error(`no host is ${inWords[target]} (${each.join('; ')})`), {
-    code: codes.size === 1 && code !== undefined ? code : 'ECONNREFUSED',
+    code: codes.size === 1 ? code : 'ECONNREFUSED',
   })
+}
+
+function refusalOf(state: ServerState | undefined, why: unknown): { code?: string | undefined; message: string } {
+  if (state) return { message: roleOf(state) }
+  const { code, message } = why as { code?: string; message?: string }
+  return { code, message: message || code || 'no answer' }
 }
 
 const inWords: Record<Target, string> = {

@@ -67,6 +67,28 @@ test('a pool that ends closes every socket, also a socket that the driver has fo
   expect(forgotten.destroyed).toBe(true)
 })
 
+test('a connection that is lost while a statement waits to be written is replaced', async () => {
+  const pool = connect(db.url, { max: 1 })
+  const options = pool.options as unknown as { socket: () => Promise<Socket> }
+  const dial = options.socket
+  let last: Socket | undefined
+  options.socket = async () => {
+    last = await dial()
+    return last
+  }
+  await pool`select`
+  // In this phase of the event loop the driver writes after the socket has closed.
+  const lost = await new Promise(resolve =>
+    setImmediate(() => {
+      last?.destroy()
+      pool`select 'lost'`.then(resolve, resolve)
+    }),
+  )
+  expect(lost).toMatchObject({ code: 'CONNECTION_CLOSED' })
+  expect([...(await pool`select 1 as one`)]).toEqual([{ one: 1 }])
+  await pool.end()
+})
+
 describe('the socket of a server, as host=/folder', () => {
   test('is used instead of the port, also beside other settings', async () => {
     const url = new URL(db.url)
@@ -122,7 +144,7 @@ describe('the check of the server', () => {
   }
 
   test('a server that answers and is new enough passes', async () => {
-    await expect(checkServer(db.sql, db.url)).resolves.toBeUndefined()
+    await expect(checkServer(db.sql, db.url)).resolves.toEqual({ keepsSettings: true })
   })
 
   test('no socket', async () => {

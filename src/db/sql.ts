@@ -1,5 +1,6 @@
 import { connect as dial, Socket } from 'node:net'
 import postgres from 'postgres'
+import { within } from '../base/concurrency/within.ts'
 import { type DatabaseAddress, driverHost, type Host, placeOf, readDatabaseAddress } from '../base/database-address.ts'
 import { UsageError } from '../base/errors.ts'
 import { formatMoney, type Money, money } from '../base/money.ts'
@@ -31,6 +32,10 @@ export type ConnectOptions = {
   /** How long a session may be idle inside a transaction, and wait for a lock. */
   idleInTransactionMs?: number
   lockMs?: number
+  /** False for a pooler that is too old for prepared statements. */
+  prepare?: boolean
+  /** A pooler such as PgBouncer shares sessions between clients, so each transaction gets the two limits above. */
+  isPooled?: boolean
 }
 
 const OLDEST_SERVER = 15
@@ -43,17 +48,18 @@ const CONNECT_TIMEOUT_SECONDS = 10
 export function connect(url: string, options: ConnectOptions = {}): Pool {
   const address = readDatabaseAddress(url)
   const dialler = createDialler(address)
+  const { isPooled = false, prepare = true } = options
+  const limits = {
+    idle_in_transaction_session_timeout: options.idleInTransactionMs ?? IDLE_IN_TRANSACTION_MS,
+    lock_timeout: options.lockMs ?? LOCK_MS,
+  }
   const settings = {
     ...driverHost(address.hosts[0]!),
     max: options.max ?? 10,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     onnotice: () => {},
-    connection: {
-      application_name: options.name ?? 'tidings',
-      TimeZone: 'UTC',
-      idle_in_transaction_session_timeout: options.idleInTransactionMs ?? IDLE_IN_TRANSACTION_MS,
-      lock_timeout: options.lockMs ?? LOCK_MS,
-    },
+    connection: { application_name: options.name ?? 'tidings', TimeZone: 'UTC', ...(isPooled ? {} : limits) },
+    prepare,
     types: {
       money: { to: 1700, from: [1700], serialize: formatMoney, parse: money },
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
@@ -72,8 +78,13 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
     dialler.stopChoosing()
     return end(options).finally(dialler.hangUp)
   }
-  return guardTransactions(pool)
+  return guardTransactions(pool, isPooled ? setLocal(limits) : undefined)
 }
+
+const setLocal = (limits: Record<string, number>) =>
+  Object.entries(limits)
+    .map(([name, value]) => `set local ${name} = ${value}`)
+    .join('; ')
 
 /**
  * The driver never resolves a reservation that needs a new connection, unless it reads the array types:
@@ -105,7 +116,7 @@ function createDialler({ hosts, target, driverUrl }: DatabaseAddress) {
       ? new ServerChoice({
           hosts,
           target: target ?? 'read-write',
-          open: host => openProbe(driverUrl, host),
+          open: host => new HostProbe(driverUrl, host),
           onChange: hangUp,
         })
       : undefined
@@ -114,7 +125,7 @@ function createDialler({ hosts, target, driverUrl }: DatabaseAddress) {
     async dial(): Promise<Socket> {
       try {
         const host = choice ? (choice.current ?? (await choice.find())) : hosts[0]!
-        const socket = openSocket(host)
+        const socket = healWrites(openSocket(host))
         open.add(socket)
         return socket.once('close', () => open.delete(socket))
       } catch (error) {
@@ -131,6 +142,35 @@ function openSocket({ host, port, path }: Host): Socket {
   return Object.assign(dial({ host, port, noDelay: true }), { host, port }) // the errors of the driver contain them
 }
 
+const UNWRITTEN_MS = 5
+
+/**
+ * Works around a bug of the driver. When a connection is lost in the moment in which a statement waits to be written, the
+ * driver keeps the bytes of the statement and writes nothing more, until there are 1024 bytes: the next connection
+ * sends no start-up message and ends with a time-out. So a socket on which nothing was written is closed. The driver
+ * tries again and adds a start-up message each time, until it writes. The bytes before the last start-up message are
+ * of statements that were rejected, and are removed.
+ */
+function healWrites(socket: Socket): Socket {
+  const { write } = socket
+  const unwritten = setTimeout(() => socket.destroy(), UNWRITTEN_MS)
+  socket.write = (chunk: Uint8Array | string, ...more: unknown[]) => {
+    clearTimeout(unwritten)
+    socket.write = write
+    return Reflect.apply(write, socket, [chunk instanceof Buffer ? fromStart(chunk) : chunk, ...more])
+  }
+  return socket
+}
+
+const START_UP = Buffer.from('\0\x03\0\0user\0', 'latin1')
+const SSL_REQUEST = Buffer.from('04d2162f', 'hex')
+const LENGTH_BYTES = 4
+
+function fromStart(chunk: Buffer): Buffer {
+  const start = Math.max(chunk.lastIndexOf(START_UP), chunk.lastIndexOf(SSL_REQUEST))
+  return start < LENGTH_BYTES ? chunk : chunk.subarray(start - LENGTH_BYTES)
+}
+
 /** The driver loses a connection for ever when its socket is not made, so it gets a socket that fails. */
 function brokenSocket(error: unknown): Socket {
   const socket = new Socket()
@@ -140,23 +180,46 @@ function brokenSocket(error: unknown): Socket {
 
 const PROBE_MS = 4000
 
-/** A connection of its own to one host, which asks for the role of the server. */
-function openProbe(driverUrl: string, host: Host): Probe {
-  const dialler = createDialler({ hosts: [host], target: undefined, driverUrl })
-  const settings = {
-    ...driverHost(host),
-    max: 1,
-    connect_timeout: PROBE_MS / 1000,
-    connection: { application_name: 'tidings watch' },
-    prepare: false,
-    fetch_types: false,
-    backoff: false,
-    socket: dialler.dial,
+/** A connection of its own to one host, which asks for the role of the server. After an error it is opened anew. */
+class HostProbe implements Probe {
+  readonly #driverUrl: string
+  readonly #host: Host
+  #connection: { sql: postgres.Sql; close(): void } | undefined
+
+  constructor(driverUrl: string, host: Host) {
+    this.#driverUrl = driverUrl
+    this.#host = host
   }
-  const pool = postgres(driverUrl, settings)
-  return {
-    ask: () => within(PROBE_MS, selectState(pool)),
-    close: () => void pool.end({ timeout: 0 }).finally(dialler.hangUp),
+
+  async ask(): Promise<ServerState> {
+    this.#connection ??= this.#connect()
+    try {
+      return await within(PROBE_MS, selectState(this.#connection.sql))
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#connection?.close()
+    this.#connection = undefined
+  }
+
+  #connect() {
+    const dialler = createDialler({ hosts: [this.#host], target: undefined, driverUrl: this.#driverUrl })
+    const settings = {
+      ...driverHost(this.#host),
+      max: 1,
+      connect_timeout: PROBE_MS / 1000,
+      connection: { application_name: 'tidings watch' },
+      onnotice: () => {},
+      prepare: false,
+      fetch_types: false,
+      socket: dialler.dial,
+    }
+    const sql = postgres(this.#driverUrl, settings)
+    return { sql, close: () => void sql.end({ timeout: 0 }).finally(dialler.hangUp) }
   }
 }
 
@@ -169,27 +232,34 @@ async function selectState(sql: postgres.Sql): Promise<ServerState> {
   return row!
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(Object.assign(new Error('no answer'), { code: 'CONNECT_TIMEOUT' })), ms)
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
-}
-
 /** A server that does not run has no socket. For the code that retries this is the same as a closed port. */
 function likeClosedPort(error: NodeJS.ErrnoException) {
   if (error.code === 'ENOENT') error.code = 'ECONNREFUSED'
 }
 
-/** Throws one clear sentence when the database cannot be reached or is too old. The address has no password. */
-export async function checkServer(sql: Sql, url: string): Promise<void> {
-  const [row] = await sql<{ version: string }[]>`select current_setting('server_version') as version`.catch(error => {
+/**
+ * Throws one clear sentence when the database cannot be reached or is too old. The address has no password. Returns
+ * whether a session keeps its settings: a pooler refuses or ignores them.
+ */
+export async function checkServer(sql: Sql, url: string): Promise<{ keepsSettings: boolean }> {
+  const [row] = await selectVersion(sql).catch(error => {
+    if (isSettingRefused(error)) return []
     throw new UsageError(`The database at ${placeOf(url)} does not answer: ${reasonOf(error)}. Check DATABASE_URL.`)
   })
-  if (Number.parseInt(row!.version, 10) < OLDEST_SERVER) {
+  if (!row) return { keepsSettings: false }
+  if (Number.parseInt(row.version, 10) < OLDEST_SERVER) {
     throw new UsageError(
-      `PostgreSQL ${OLDEST_SERVER} or newer is needed; the database at ${placeOf(url)} is ${row!.version}.`,
+      `PostgreSQL ${OLDEST_SERVER} or newer is needed; the database at ${placeOf(url)} is ${row.version}.`,
     )
   }
+  return { keepsSettings: row.lockTimeout !== '0' }
 }
+
+const selectVersion = (sql: Sql) => sql<{ version: string; lockTimeout: string }[]>`
+  select current_setting('server_version') as version, current_setting('lock_timeout') as lock_timeout`
+
+/** PgBouncer: "unsupported startup parameter: lock_timeout". */
+const isSettingRefused = ({ code, message = '' }: { code?: string; message?: string }) =>
+  code === '08P01' && message.includes('startup parameter')
 
 const reasonOf = (error: { code?: string; message?: string }) => error.message || error.code || 'unknown error'

@@ -14,12 +14,19 @@ type State = { lost: boolean }
  *
  * So after a lost connection this guard rejects all statements of the transaction, and the function of the transaction
  * never appears to end. The driver has already rejected the transaction, and has nothing to roll back.
+ *
+ * `settings` is a statement for the beginning of each transaction.
  */
-export function guardTransactions<Pool extends { begin: unknown }>(pool: Pool): Pool {
+export function guardTransactions<Pool extends { begin: unknown }>(pool: Pool, settings?: string): Pool {
   const begin = pool.begin as Begin
+  // Sent together with the first statement of the work. Its error is the error of the transaction.
+  const withSettings = (work: Work) => (sql: Transaction) => {
+    if (settings) void sql.unsafe(settings).execute()
+    return work(sql)
+  }
 
   pool.begin = (async (...args: [string, Work] | [Work]) => {
-    const work = args.at(-1) as Work
+    const work = withSettings(args.at(-1) as Work)
     const state = { lost: false }
     try {
       return await begin(typeof args[0] === 'string' ? args[0] : '', sql => untilLost(work, guarded(sql, state), state))

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Reading } from '../db/reading.ts'
 import type { Pool } from '../db/sql.ts'
 import { type DocumentQuota, usualDocumentQuota } from '../domain/documents/document.ts'
 import type { Connectors } from '../domain/gateways/connectors.ts'
@@ -32,6 +33,8 @@ export const usualLimits: Limits = {
 /** The dependencies and settings of all APIs. */
 export type Context = {
   sql: Pool
+  /** For searches, reports and statistics. By default they use `sql` too. */
+  reading?: Reading | undefined
   clock: () => Date
   /** How far the clock of this machine is ahead of the database clock. 0 for a correct clock. */
   clockOffMs?: () => number
@@ -67,3 +70,10 @@ export type Context = {
   /** Limits that are not given have their usual values. */
   limits?: Partial<Limits>
 }
+
+export const readingOf = ({ sql, reading }: Pick<Context, 'sql' | 'reading'>): Reading =>
+  reading ?? {
+    read: work => work(sql),
+    upToDate: async () => sql,
+    state: () => ({ isReplica: false, lagMs: undefined }),
+  }

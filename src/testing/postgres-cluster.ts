@@ -39,10 +39,7 @@ const SETTINGS = {
   hot_standby_feedback: 'on',
 }
 
-/**
- * A server in a process group of its own. The shell before it ends the server when its input ends, so it does not outlive
- * the test process.
- */
+/** A server behind a shell that ends it when the shell's input ends, so that it does not outlive the test process. */
 class ServerProcess {
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown>
@@ -52,27 +49,43 @@ class ServerProcess {
     this.#child = spawn('/bin/sh', ['-c', script, 'sh', command, ...words], {
       ...user,
       cwd: '/',
-      detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     })
     this.#ended = once(this.#child, 'exit')
   }
 
-  get isRunning(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null
-  }
-
-  /** To the whole group: a machine that fails stops all processes at once. */
-  signal(signal: NodeJS.Signals): void {
-    if (this.isRunning) process.kill(-this.#child.pid!, signal)
+  /** To the server, or with all of its processes: a machine that fails stops them at once. */
+  signal(signal: NodeJS.Signals, { all }: { all: boolean }): void {
+    const server = childrenOf(this.#child.pid!).find(pid => nameOf(pid) !== 'sh')
+    const pids = server === undefined ? [] : all ? [server, ...childrenOf(server)] : [server]
+    for (const pid of pids) process.kill(pid, signal)
   }
 
   async kill(): Promise<void> {
-    this.signal('SIGKILL')
+    this.signal('SIGKILL', { all: true })
     await this.#ended
   }
 
-  ended = () => this.#ended
+  async stop(): Promise<void> {
+    this.signal('SIGINT', { all: false })
+    await this.#ended
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  const pids = readdirSync('/proc').filter(name => /^\d+$/.test(name))
+  return pids.map(Number).filter(pid => parentOf(pid) === parent)
+}
+
+const parentOf = (pid: number) => Number(/\) \S+ (\d+)/.exec(readProc(pid, 'stat'))?.[1])
+const nameOf = (pid: number) => readProc(pid, 'comm').trim()
+
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return '' // it has ended
+  }
 }
 
 export type PostgresServer = InstanceType<typeof Server>
@@ -155,22 +168,19 @@ class Server {
       })
     })
 
-  /** Becomes the primary. The settings of the former primary were copied with its data, so it waits for no standby. */
-  async promote(): Promise<void> {
-    await this.ask(async sql => {
-      await sql.unsafe(`alter system set synchronous_standby_names = ''`).catch(() => {})
+  /** Becomes the primary. From now on it waits for no standby, also if it did as a primary before. */
+  promote = () =>
+    this.ask(async sql => {
+      await sql.unsafe(`alter system set synchronous_standby_names = ''`)
+      await sql`select pg_reload_conf()`
       await sql`select pg_promote(true, 60)`
     })
-  }
 
-  async stop(): Promise<void> {
-    this.#process?.signal('SIGINT')
-    await this.#process?.ended()
-  }
-
+  /** Ends the sessions, and sends everything to the standby first. */
+  stop = async () => this.#process?.stop()
   kill = async () => this.#process?.kill()
-  freeze = () => this.#process?.signal('SIGSTOP')
-  thaw = () => this.#process?.signal('SIGCONT')
+  freeze = () => this.#process?.signal('SIGSTOP', { all: true })
+  thaw = () => this.#process?.signal('SIGCONT', { all: true })
 }
 
 /** A primary and its standby. */

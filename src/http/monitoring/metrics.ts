@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { AppError } from '../../base/errors.ts'
 import { isInNetworks } from '../../base/network/networks.ts'
+import type { Reading } from '../../db/reading.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Gateway, GatewayState } from '../../domain/gateways/gateway.ts'
 import { listGateways } from '../../domain/gateways/gateways.ts'
@@ -21,9 +22,10 @@ export function registerMetrics(
     sql,
     log,
     guard,
+    reading,
     metricsOfAll = own => own,
     ...allowed
-  }: Pick<Context, 'sql' | 'log' | 'metricsAllow' | 'trustedProxies' | 'metricsOfAll'> & {
+  }: Pick<Context, 'sql' | 'log' | 'metricsAllow' | 'trustedProxies' | 'metricsOfAll' | 'reading'> & {
     guard: Pick<GuardLog, 'refusals'>
   },
 ) {
@@ -44,6 +46,7 @@ export function registerMetrics(
   const versions = versionMetrics(ofService)
   buildInfo(ofProcess)
   countRefusals(ofProcess, guard)
+  if (reading) showReplica(ofProcess, reading)
 
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -130,6 +133,26 @@ function blockedGauge(registry: Registry) {
       for (const kind of subjectKinds) gauge.set({ kind }, counts.get(kind) ?? 0)
     },
   }
+}
+
+/** The pool that this process uses for searches, reports and statistics. */
+function showReplica(registry: Registry, reading: Reading) {
+  new Gauge({
+    name: 'tidings_replica_used',
+    help: 'Whether searches and reports go to the standby of TIDINGS_READ_URL',
+    registers: [registry],
+    collect() {
+      this.set(Number(reading.state().isReplica))
+    },
+  })
+  new Gauge({
+    name: 'tidings_replica_lag_seconds',
+    help: 'How far the standby of TIDINGS_READ_URL is behind; NaN when it does not answer',
+    registers: [registry],
+    collect() {
+      this.set((reading.state().lagMs ?? Number.NaN) / 1000)
+    },
+  })
 }
 
 /** Counts of this process since its start. */

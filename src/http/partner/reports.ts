@@ -4,7 +4,7 @@ import type { Dispatch } from '../../domain/dispatches/dispatch.ts'
 import { requireDispatch } from '../../domain/dispatches/reading.ts'
 import type { Message } from '../../domain/messages/message.ts'
 import { everyMessage } from '../../domain/messages/messages.ts'
-import { type Context, usualLimits } from '../context.ts'
+import { type Context, readingOf, usualLimits } from '../context.ts'
 import { ReportLimit, sendFile, streamOf } from '../report-limit.ts'
 import { ById, ErrorAnswer } from '../schemas.ts'
 import { presentMessage } from './messages.ts'
@@ -39,8 +39,9 @@ const schema = {
 }
 
 export const reportRoutes =
-  ({ sql, limits }: Context): FastifyPluginAsyncTypebox =>
+  ({ sql, reading, limits }: Context): FastifyPluginAsyncTypebox =>
   async api => {
+    const { upToDate } = readingOf({ sql, reading })
     const { reports, reportsPerPartner, reportStallMs } = { ...usualLimits, ...limits }
     const limit = new ReportLimit(reports, reportsPerPartner)
 
@@ -49,7 +50,8 @@ export const reportRoutes =
       reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', `attachment; filename="dispatch-${dispatch.dispatchId}.csv"`)
-      const open = () => streamOf(reportLines(sql, dispatch), reportStallMs)
+      const pool = await upToDate()
+      const open = () => streamOf(reportLines(pool, dispatch), reportStallMs)
       return sendFile(request.method, reply, () => limit.admit(request.partner.partnerId, open))
     })
   }

@@ -6,6 +6,7 @@ import type { Config } from '../../../config.ts'
 import { DatabaseClock } from '../../../db/clock.ts'
 import type { Database } from '../../../db/database.ts'
 import { newestVersion } from '../../../db/migrate.ts'
+import { ReplicaReading } from '../../../db/reading.ts'
 import type { Pool } from '../../../db/sql.ts'
 import { forgetGoneApis, recordApi, removeApi } from '../../../domain/health/processes.ts'
 import { watchNumbering } from '../../../domain/numbering/numbering.ts'
@@ -40,7 +41,8 @@ export async function startApi(
     onError: err => log.warn({ err }, 'numbering.reload_failed'),
   })
   const clock = await DatabaseClock.follow({ sql: database.sql, log })
-  const stopWatching = () => Promise.all([numbering.stop(), clock.stop()])
+  const reading = readingFrom(service)
+  const stopWatching = () => Promise.all([numbering.stop(), clock.stop(), reading?.stop()])
   try {
     let isDraining = false
     const state = {
@@ -49,7 +51,7 @@ export async function startApi(
       numbering: numbering.current,
       isDraining: () => isDraining,
     }
-    const app = await buildApp({ ...(await contextOf(service)), ...state, ...more, publicUrl: url })
+    const app = await buildApp({ ...(await contextOf(service)), ...state, ...more, reading, publicUrl: url })
     const listeners = await open(app)
     const presence = await tellPresence(database.sql, clock, log)
     return {
@@ -70,6 +72,11 @@ export async function startApi(
 
 /** The time in which a proxy notices that the process is draining. */
 export const drained = ({ drainSeconds }: Pick<Config, 'drainSeconds'>) => pause(drainSeconds * 1000)
+
+function readingFrom({ config, database: { sql, replica }, log }: Service): ReplicaReading | undefined {
+  if (!replica) return
+  return new ReplicaReading({ primary: sql, replica, mostLagMs: config.readLagSeconds * 1000, log })
+}
 
 async function contextOf({ config, database: { sql, secret, place }, log }: Service) {
   const { knownConnectors } = await import('../../../engine/gateways/known-connectors.ts')

@@ -21,6 +21,7 @@ import { countRecent, type RecentCounts } from '../../../domain/message-search/r
 import { brandIds, brandOf, brands, OTHER_BRAND_ID } from '../../../domain/numbering/brand.ts'
 import type { Viewer } from '../../../domain/people/person.ts'
 import { maySeePrices } from '../../../domain/people/rights.ts'
+import { readingOf } from '../../context.ts'
 import { DateTime, Defaulted, Id, SomeOf } from '../../schemas.ts'
 import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { OfCompany } from '../company-scope.ts'
@@ -81,14 +82,17 @@ export const messageRoutes =
   }
 
 /** Searches messages, and counts them. */
-function messageSearchRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
+function messageSearchRoutes(api: CabinetApi, { sql, reading, clock }: CabinetContext) {
+  const { read } = readingOf({ sql, reading })
+
   api.get(
     '/messages',
     { config: { needs: 'traffic.see' }, schema: { querystring: Search } },
     async ({ viewer, query }): Promise<MessagesAnswer> => {
       const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
       const page = { before: query.before?.toLowerCase(), limit: query.perPage }
-      const { items, ...answer } = await searchBox(sql, companyIds, { ...searchOf(query), ...page }, clock())
+      const search = { ...searchOf(query), ...page }
+      const { items, ...answer } = await read(pool => searchBox(pool, companyIds, search, clock()))
       return { ...answer, items: items.map(present) }
     },
   )
@@ -99,7 +103,7 @@ function messageSearchRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
     { config: { needs: 'traffic.see' }, schema: { querystring: OfCompany } },
     async ({ viewer, query }): Promise<{ counts: RecentCounts | null }> => {
       const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
-      return { counts: (await countRecent(sql, companyIds, clock())) ?? null }
+      return { counts: (await read(pool => countRecent(pool, companyIds, clock()))) ?? null }
     },
   )
 
@@ -110,7 +114,8 @@ function messageSearchRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
     async ({ viewer, query }): Promise<IncomingAnswer> => {
       const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
       const { typed, from, to } = searchOf(query)
-      return { companies: (await countIncoming(sql, companyIds, { typed, from, to }, clock())) ?? null }
+      const counted = await read(pool => countIncoming(pool, companyIds, { typed, from, to }, clock()))
+      return { companies: counted ?? null }
     },
   )
 }
@@ -118,6 +123,7 @@ function messageSearchRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
 /** All messages that the search finds, as a file. */
 function messageReportRoutes(api: CabinetApi, context: CabinetContext) {
   const { sql, clock, billingZone } = context
+  const { upToDate } = readingOf(context)
   const files = new FileSender(context, REPORTS_OF_PERSON)
 
   api.get(
@@ -129,7 +135,7 @@ function messageReportRoutes(api: CabinetApi, context: CabinetContext) {
       const { language, zone = billingZone } = query
       refuseUnknownZone(zone)
       const isOfMany = viewer.kind !== 'COMPANY' && query.companyId === undefined
-      const pages = everyShownMessage(sql, companyIds, searchOf(query), clock())
+      const pages = everyShownMessage(await upToDate(), companyIds, searchOf(query), clock())
       const pieces = messageReport(pages, { language, zone, hasPrices: maySeePrices(viewer), hasCompanies: isOfMany })
       return files.send(request, reply, { name: 'messages', format: 'csv', pieces })
     },

@@ -9,6 +9,7 @@ import { type StatisticsSum, verificationSums } from '../../../domain/verificati
 import type { Verifier, VerifierChannel } from '../../../domain/verifiers/verifier.ts'
 import { hadVerifier, listVerifiers } from '../../../domain/verifiers/verifiers.ts'
 import { countErrors } from '../../../domain/widgets/errors.ts'
+import { readingOf } from '../../context.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { companyOf, OfCompany } from '../company-scope.ts'
 import { VerifierId } from './find-verifier.ts'
@@ -58,8 +59,9 @@ const see = { needs: 'settings.see' } as const
 
 /** Statistics of codes by day, country, channel, verifier and widget. */
 export const statisticsRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  ({ sql, reading, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
+    const { read } = readingOf({ sql, reading })
     api.get(
       '/verification',
       { config: see, schema: { querystring: Overview } },
@@ -68,12 +70,12 @@ export const statisticsRoutes =
         const period = periodOf(query, clock())
         await refuseUnknown(sql, companyId, query.verifier)
         const present = presenterOf(viewer)
+        const sumsOf = (of: Parameters<typeof verificationSums>[2]) =>
+          read(pool => verificationSums(pool, companyId, of))
         const [all, asked, earlier, verifiers, widgets, errors] = await Promise.all([
-          verificationSums(sql, companyId, period),
-          query.verifier === undefined
-            ? null
-            : verificationSums(sql, companyId, { ...period, verifierId: query.verifier }),
-          verificationSums(sql, companyId, { ...periodBefore(period), ...only(query.verifier) }),
+          sumsOf(period),
+          query.verifier === undefined ? null : sumsOf({ ...period, verifierId: query.verifier }),
+          sumsOf({ ...periodBefore(period), ...only(query.verifier) }),
           listVerifiers(sql, companyId, 'API'),
           listVerifiers(sql, companyId, 'WIDGET'),
           countErrors(sql, companyId),

@@ -1,0 +1,118 @@
+import { pino } from 'pino'
+import { afterEach, describe, expect, test } from 'vitest'
+import { eventually } from '../testing/eventually.ts'
+import { ReplicaReading } from './reading.ts'
+import type { Pool } from './sql.ts'
+
+const started: ReplicaReading[] = []
+afterEach(() => {
+  for (const reading of started.splice(0)) reading.stop()
+})
+
+/** Two servers as far as a reading asks them: their positions in the log. */
+function twoServers(mostLagMs = 200) {
+  const servers = { primary: 1000, replica: 1000, isReplicaAway: false, isPrimaryAway: false }
+  const away = Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+  const primary = (async () => {
+    if (servers.isPrimaryAway) throw away
+    return [{ position: servers.primary }]
+  }) as unknown as Pool
+  const replica = (async () => {
+    if (servers.isReplicaAway) throw away
+    return [{ position: servers.replica }]
+  }) as unknown as Pool
+  const log = pino({ level: 'silent' })
+  const reading = new ReplicaReading({ primary, replica, mostLagMs, log, everyMs: 5 })
+  started.push(reading)
+  const nameOf = (pool: Pool) => (pool === replica ? 'replica' : 'primary')
+  return { servers, reading, away, source: () => reading.read(async pool => nameOf(pool)), nameOf }
+}
+
+describe('the source of reads', () => {
+  test('is the replica when it has the log of the primary', async () => {
+    const { source } = twoServers()
+    await eventually(async () => expect(await source()).toBe('replica'))
+  })
+
+  test('is the primary while the replica is too far behind, and the replica again afterwards', async () => {
+    const { servers, source, reading } = twoServers()
+    await eventually(async () => expect(await source()).toBe('replica'))
+    servers.primary = 2000
+    await eventually(async () => expect(await source()).toBe('primary'))
+    expect(reading.state().lagMs).toBeGreaterThan(200)
+    servers.replica = 1999 // not the whole way
+    await eventually(() => expect(reading.state().lagMs).toBeGreaterThan(300))
+    servers.replica = 2000
+    await eventually(async () => expect(await source()).toBe('replica'))
+    expect(reading.state()).toEqual({ isReplica: true, lagMs: 0 })
+  })
+
+  test('a primary that writes all the time and a replica that follows closely: the replica', async () => {
+    const { servers, source, reading } = twoServers()
+    await eventually(async () => expect(await source()).toBe('replica'))
+    const writing = setInterval(() => {
+      servers.replica = servers.primary
+      servers.primary += 100
+    }, 5)
+    const begun = performance.now()
+    await eventually(() => expect(performance.now() - begun).toBeGreaterThan(500))
+    clearInterval(writing)
+    expect(reading.state().isReplica).toBe(true)
+  })
+
+  test('is the primary while the replica is away', async () => {
+    const { servers, source, reading } = twoServers()
+    await eventually(async () => expect(await source()).toBe('replica'))
+    servers.isReplicaAway = true
+    await eventually(async () => expect(await source()).toBe('primary'))
+    expect(reading.state()).toEqual({ isReplica: false, lagMs: undefined })
+    servers.isReplicaAway = false
+    await eventually(async () => expect(await source()).toBe('replica'))
+  })
+
+  test('stays the replica while the primary cannot be asked', async () => {
+    const { servers, source } = twoServers()
+    await eventually(async () => expect(await source()).toBe('replica'))
+    servers.isPrimaryAway = true
+    servers.primary = 9000
+    const begun = performance.now()
+    await eventually(() => expect(performance.now() - begun).toBeGreaterThan(300))
+    expect(await source()).toBe('replica')
+  })
+})
+
+test('a read that loses the replica on the way is answered by the primary', async () => {
+  const { source, reading, away, nameOf } = twoServers()
+  await eventually(async () => expect(await source()).toBe('replica'))
+  const asked: string[] = []
+  const answer = await reading.read(async pool => {
+    asked.push(nameOf(pool))
+    if (nameOf(pool) === 'replica') throw away
+    return 'answered'
+  })
+  expect([answer, asked]).toEqual(['answered', ['replica', 'primary']])
+})
+
+test('an error of the statement itself is not asked again', async () => {
+  const { source, reading } = twoServers()
+  await eventually(async () => expect(await source()).toBe('replica'))
+  let asked = 0
+  const failed = reading.read(async () => {
+    asked += 1
+    throw Object.assign(new Error('too long'), { code: '57014' })
+  })
+  await expect(failed).rejects.toMatchObject({ code: '57014' })
+  expect(asked).toBe(1)
+})
+
+test('a report waits for the replica to catch up, and is read from the primary if it does not', async () => {
+  const { servers, source, reading, nameOf } = twoServers(60_000)
+  await eventually(async () => expect(await source()).toBe('replica'))
+  servers.primary = 3000
+  setTimeout(() => {
+    servers.replica = 3000
+  }, 50)
+  expect(nameOf(await reading.upToDate())).toBe('replica')
+  servers.primary = 4000
+  expect(nameOf(await reading.upToDate())).toBe('primary')
+})
