@@ -2071,3 +2071,24 @@ begin
     first::timestamp at time zone 'UTC', (first + interval '1 month') at time zone 'UTC');
   perform protect_audit_month(name);
 end $function$;
+
+-- =====================================================================================================================
+-- expand
+-- =====================================================================================================================
+-- Sharding by company with Citus. `tidings migrate --distribute` distributes the tables; in other databases nothing here
+-- has an effect.
+-- =====================================================================================================================
+-- =====================================================================================================================
+
+CREATE OR REPLACE FUNCTION distribute_by_company(new_table regclass)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if to_regclass('pg_dist_partition') is null then
+    return;
+  end if;
+  if exists (select from pg_dist_partition where logicalrelid = 'companies'::regclass) then
+    perform create_distributed_table(new_table, 'company_id', colocate_with => 'companies');
+  end if;
+end $function$;

@@ -117,7 +117,6 @@ test.each(['renewing', 'ending'])(
       worker,
     )
     const leases = taken.flatMap(lease => lease ?? []).toSorted((a, b) => b.leaseId - a.leaseId)
-    const tokens = leases.map(({ token }) => token)
     const [last, first] = [leases[0], leases.at(-1)]
     // Writes the first lease behind the others in the table. A statement without an order would lock it last.
     await db.sql`update leases set attempts = attempts where company_id = ${companyId} and lease_id = ${first!.leaseId}`
@@ -125,7 +124,7 @@ test.each(['renewing', 'ending'])(
     await db.sql.begin(async tx => {
       await tx`select from leases where company_id = ${companyId} and lease_id = ${first!.leaseId} for update`
       running = Promise.resolve(
-        work === 'renewing' ? renewLeases(db.sql, worker, tokens) : finishLeases(db.sql, companyId, leases, clock()),
+        work === 'renewing' ? renewLeases(db.sql, leases, worker) : finishLeases(db.sql, companyId, leases, clock()),
       )
       await eventually(async () => expect(await waitingForLocks()).toBe(1))
       await tx`select from leases where company_id = ${companyId} and lease_id = ${last!.leaseId} for update nowait`

@@ -42,8 +42,13 @@ const away = new Set([...LOST, ...NOT_MADE, READ_ONLY])
 
 const codeOf = (error: unknown) => (error as { code?: string } | null | undefined)?.code ?? ''
 
-/** An open connection was lost. False when only a new connection could not be opened. */
-export const isConnectionLost = (error: unknown) => lost.has(codeOf(error))
+/**
+ * An open connection was lost. False when only a new connection could not be opened. The coordinator of a Citus cluster
+ * reports a lost worker with the same codes as an error of the statement: then its own connection lives.
+ */
+export const isConnectionLost = (error: unknown) => lost.has(codeOf(error)) && severityOf(error) !== 'ERROR'
+
+const severityOf = (error: unknown) => (error as { severity?: string } | null | undefined)?.severity
 
 /** The database cannot be reached. The error says nothing about the statement. */
 export const isDatabaseAway = (error: unknown) => away.has(codeOf(error))

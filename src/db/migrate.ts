@@ -192,6 +192,8 @@ const hasGivenWay = (error: unknown): boolean =>
 async function applyOnce(pool: Pool, migration: Migration) {
   await pool.begin(async (sql: Transaction) => {
     await sql.unsafe(`set local lock_timeout = ${LOCK_MS}`)
+    // In a sharded database each statement of a migration changes all shards. Without Citus the setting has no effect.
+    await sql.unsafe(`set local citus.multi_shard_modify_mode = 'sequential'`)
     await sql.unsafe(migration.text)
     const change = kindOf(migration)
     if (change.kind === 'contract') await raiseMinimumVersion(sql, change.minimumVersion)

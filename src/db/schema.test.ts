@@ -2,62 +2,12 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { timeOfUuid7, uuid7 } from '../base/uuid7.ts'
 import { useDatabase } from '../testing/database.ts'
+import { coordinatorTables, managedTables, referenceTables } from './sharding/placement.ts'
 
 const db = useDatabase()
 
-/** Tables whose keys do not begin with the company, each with its reason. All other tables can be sharded by company. */
-const exceptions: Record<string, string> = {
-  partners: 'a partner has many companies',
-  partner_tokens: 'a token is read before its company is known',
-  partner_networks: 'a partner has many companies',
-  people: 'a person signs in before the company is known; staff and partners belong to no company',
-  person_sessions: 'a session is read before its person is known',
-  person_invitations: 'an invitation is read before its person is known',
-  person_recovery_codes: 'the codes belong to a person',
-  person_networks: 'the networks belong to a person',
-  audit_entries: 'changes of partners, staff and the service belong to no company',
-  login_failures: 'counted by login and address, before the person is known',
-  tariffs: 'reference: prices are shared by all companies',
-  tariff_steps: 'reference: prices are shared by all companies',
-  sender_fees: 'reference: prices are shared by all companies',
-  channel_prices: 'reference: prices are shared by all companies',
-  country_prices: 'reference: prices are shared by all companies',
-  sender_ids: 'resolver from a bare id to its company',
-  dispatch_ids: 'resolver from a bare id to its company',
-  template_ids: 'resolver from a bare id to its company',
-  api_key_ids: 'resolver from a key to its company',
-  verifier_ids: 'resolver from a verifier or widget to its company',
-  idempotency_keys: 'a key belongs to the caller, before its company is known',
-  requests: 'the owner is the company of a key or the partner of a token',
-  request_minutes: 'the owner is the company of a key or the partner of a token',
-  numbering_version: 'reference: the numbering plan',
-  numbering_sources: 'reference: the numbering plan',
-  numbering_uploads: 'files for the numbering plan',
-  numbering_upload_pieces: 'files for the numbering plan',
-  numbering_ranges: 'reference: the numbering plan',
-  operators: 'reference: the numbering plan',
-  ported_numbers: 'reference: the numbering plan',
-  virtual_operators: 'reference: the numbering plan',
-  gateways: 'reference: a gateway serves all companies',
-  gateway_states: 'a gateway serves all companies',
-  gateway_minutes: 'a gateway serves all companies',
-  api_processes: 'processes, not companies',
-  gateway_binds: 'connections of gateways, shared by the engines',
-  gateway_bind_seekers: 'connections of gateways, shared by the engines',
-  gateway_receipt_ids: 'a gateway serves all companies',
-  gateway_answers: 'a gateway serves all companies',
-  gateway_chats: 'a chat of a bot is read before its company is known',
-  inbound_stops: 'the key is the id of the messenger',
-  engines: 'processes, not companies',
-  rate_buckets: 'the key is the limited object: a gateway, a sender, a company or a dispatch',
-  submissions: 'the key is the id of the operator',
-  receipt_inbox: 'a receipt has the id of the operator',
-  short_links: 'the key is the code in the link',
-  simulator_messages: 'the memory of the simulated operators',
-  simulator_inbound: 'the memory of the simulated operators',
-  schema_migrations: 'about the schema itself',
-  schema_compatibility: 'about the schema itself',
-}
+/** Tables whose keys do not begin with the company, each with its reason. All other tables are sharded by company. */
+const exceptions: Record<string, string> = { ...referenceTables, ...coordinatorTables }
 
 type Table = { name: string; tenant: boolean; primaryKey: string[]; uniqueKeys: string[][] }
 
@@ -115,6 +65,10 @@ describe('keys', () => {
       [primaryKey, ...uniqueKeys].some(key => key[0] !== 'company_id'),
     )
     expect(apart.map(table => table.name).sort()).toEqual(Object.keys(exceptions).sort())
+  })
+
+  test('tables that Citus has to know are tables of the coordinator', () => {
+    expect([...managedTables].filter(table => !(table in coordinatorTables))).toEqual([])
   })
 
   test('a reference from one table of a company to another carries the company', async () => {

@@ -25,11 +25,14 @@ export function useDatabase(): TestDatabase {
   return database
 }
 
+/** On every node of a Citus cluster. */
 async function onServer(work: (admin: Pool) => Promise<unknown>) {
-  const admin = connect(inject('serverUrl'), { max: 1 })
-  try {
-    await work(admin)
-  } finally {
-    await admin.end()
+  for (const url of [inject('serverUrl'), ...inject('workerUrls')]) {
+    const admin = connect(url, { max: 1 })
+    try {
+      await work(admin)
+    } finally {
+      await admin.end()
+    }
   }
 }

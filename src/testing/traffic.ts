@@ -1,5 +1,6 @@
 import type { Pool } from '../db/sql.ts'
-import { claimReceivers, nextBatches, saveResults } from '../domain/callbacks/callbacks.ts'
+import { nextBatches, saveResults } from '../domain/callbacks/callbacks.ts'
+import { claimReceivers } from '../domain/callbacks/receivers.ts'
 import type { CascadePlan, MessageRequest } from '../domain/messages/single.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
 import { recordStatusReports } from '../domain/recording/recording.ts'

@@ -40,6 +40,10 @@ export const serviceCommands: Command[] = [
       'stop-older': {
         about: 'Stop processes whose program is too old for a migration, on all machines, and wait for their end',
       },
+      distribute: {
+        about: 'Then distribute the tables of companies over the nodes of a Citus cluster; see docs/citus.md',
+      },
+      shards: { value: 'N', about: 'The number of shards of each table, with --distribute', default: '32' },
     },
     run: async call => (await import('../service/migrate.ts')).migrateSchema(call),
   },

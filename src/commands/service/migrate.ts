@@ -1,20 +1,40 @@
+import { UsageError } from '../../base/errors.ts'
 import { openDatabase } from '../../db/database.ts'
 import { newestVersion, pendingMigrations, type SchemaVersions, schemaVersionsOf } from '../../db/migrate.ts'
 import { kindOf } from '../../db/migration-kind.ts'
+import { distribute } from '../../db/sharding/distribute.ts'
+import type { Pool } from '../../db/sql.ts'
 import { type Call, closingAfterwards, withDatabase } from '../command.ts'
+import { idOption } from '../command-line.ts'
 
 export async function migrateSchema(call: Call) {
   if (call.switches.plan) await printPlan(call)
   else await applyMigrations(call)
 }
 
-async function applyMigrations({ config, switches, print, progress }: Call) {
+const MOST_SHARDS = 1024
+
+async function distributeTables({ sql }: { sql: Pool }, call: Call) {
+  const { print, progress } = call
+  const shards = idOption(call, 'shards')
+  if (shards > MOST_SHARDS) throw new UsageError(`--shards must be at most ${MOST_SHARDS}.`)
+  const placed = await distribute(sql, { shards, onTable: table => progress(`Distributing ${table} ...`) })
+  const text =
+    placed.length > 0
+      ? `Distributed ${placed.length} tables by company, in ${shards} shards each.`
+      : 'The tables are distributed already.'
+  print({ distributed: placed, shards }, text)
+}
+
+async function applyMigrations(call: Call) {
+  const { config, switches, print, progress } = call
   const onWaiting = (older: string) => progress(`Waiting for the end of ${older} ...`)
   const olderPrograms = switches['stop-older'] ? { stop: onWaiting } : 'refuse'
   await withDatabase(
     config,
-    async ({ applied }) => {
-      const names = applied.map(({ version, name }) => `${version} ${name}`)
+    async database => {
+      if (switches.distribute) return distributeTables(database, call)
+      const names = database.applied.map(({ version, name }) => `${version} ${name}`)
       print({ applied: names }, names.length > 0 ? `Applied: ${names.join(', ')}.` : 'The schema is up to date.')
     },
     { create: true, migrating: { always: true, olderPrograms } },

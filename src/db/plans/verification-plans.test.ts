@@ -79,7 +79,7 @@ describe.each(planModes)('%s', mode => {
   })
 
   test('the search for old rows does not read all rows', async () => {
-    expect(await rowsRead(sql => store.deleteOldSubjects(sql, 5000), /delete/)).toBe(0)
-    expect(await rowsRead(sql => store.deleteOldVerifications(sql, 5000), /delete/)).toBe(0)
+    expect(await rowsRead(sql => store.selectOldSubjects(sql, 5000), /last_at/)).toBe(0)
+    expect(await rowsRead(sql => store.deleteOldVerifications(sql, companyId, 5000), /delete/)).toBe(0)
   })
 })

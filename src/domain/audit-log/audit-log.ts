@@ -17,7 +17,14 @@ export async function recordChange(sql: Transaction, actor: Actor, change: Chang
   if (difference.isEmpty) return
   const short = actor.kind === 'OPERATOR' ? actor : { ...actor, agent: actor.agent.slice(0, MOST_AGENT) }
   await store.ensureMonth(sql)
-  await store.insertEntry(sql, short, change, difference)
+  await store.insertEntry(sql, short, { ...change, partnerId: await partnerOf(sql, change) }, difference)
+}
+
+/** The partner of the company of the subject, unless the change names a partner. */
+async function partnerOf(sql: Transaction, { companyId, partnerId }: Change): Promise<number | null> {
+  if (partnerId != null || companyId == null) return partnerId ?? null
+  const [company] = await store.selectPartnerOf(sql, companyId)
+  return company?.partnerId ?? null
 }
 
 /** Runs verbs that begin their own transactions, and writes the entries of their changes, in one transaction. */

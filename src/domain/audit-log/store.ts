@@ -15,10 +15,13 @@ export function insertEntry(
       subject_name, company_id, partner_id, before, after)
     values (${actor.kind}, ${actor.name}, ${from.personId}, ${from.address}, ${from.agent}, ${from.requestId}, ${what},
       ${subject.kind}, ${String(subject.id)}, ${subject.name ?? ''}, ${companyId},
-      coalesce(${partnerId}::bigint, (select partner_id from companies where company_id = ${companyId})),
+      ${partnerId},
       ${before === null ? null : JSON.stringify(before)}::text::jsonb,
       ${after === null ? null : JSON.stringify(after)}::text::jsonb)`
 }
+
+export const selectPartnerOf = (sql: Sql, companyId: number) =>
+  sql<{ partnerId: number }[]>`select partner_id from companies where company_id = ${companyId}`
 
 export type Entry = {
   entryId: number

@@ -1,3 +1,4 @@
+import { byCompany } from '../../db/by-company.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import type { BlacklistEntry, BlacklistPlace } from './entry.ts'
 import * as store from './store.ts'
@@ -109,9 +110,23 @@ export type Stop = { from?: string | undefined; chat?: string | undefined; to: s
  * a chat, each company's blacklist gets the numbers that this company uploaded for the chat. Returns the companies.
  */
 export async function addStop(sql: Sql, gatewayId: number, { from, chat, to, isOwned }: Stop): Promise<number[]> {
+  const [gateway] = await store.selectGateway(sql, gatewayId)
+  if (!gateway) return []
+  const written = { ...gateway, to, isOwned }
   const stopped = [
-    ...(from === undefined ? [] : await store.insertStop(sql, gatewayId, { to, isOwned }, from)),
-    ...(chat === undefined ? [] : await store.insertStopOfChat(sql, gatewayId, { to, isOwned }, chat)),
+    ...(from === undefined ? [] : await stoppedOfNumber(sql, written, from)),
+    ...(chat === undefined ? [] : await store.selectOfSubscribers(sql, written, { address: chat })),
   ]
-  return [...new Set(stopped.map(({ companyId }) => companyId))]
+  const companies = await byCompany(stopped, (companyId, own) =>
+    store.insertStops(sql, companyId, [...new Set(own.map(({ destination }) => destination))]),
+  )
+  return [...new Set(companies.map(({ companyId }) => companyId))]
+}
+
+async function stoppedOfNumber(sql: Sql, written: store.WrittenTo, from: string): Promise<store.StoppedNumber[]> {
+  return [
+    ...(await store.selectOfSenders(sql, written, from)),
+    ...(await store.selectOfSubscribers(sql, written, { destination: from })),
+    ...(await store.selectListed(sql, written, from)),
+  ]
 }

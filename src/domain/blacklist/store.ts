@@ -73,51 +73,60 @@ export function selectEntries(sql: Sql, companyId: number, numbers: string[]) {
     select destination from blacklist where company_id = ${companyId} and destination = any(${numbers}::text[])`
 }
 
-/** Names that are or were in use: a subscriber may answer an old message. */
-export function insertStop(sql: Sql, gatewayId: number, { to: senderName, isOwned }: WrittenTo, destination: string) {
-  return sql<{ companyId: number }[]>`
-    insert into blacklist (company_id, destination, comment, source)
-    select s.company_id, ${destination}, ${STOP_WORD_COMMENT}, 'STOP'
-    from gateways g join senders s using (channel_type)
-    where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.status in ('APPROVED', 'CLOSED')
-    union -- names without registration are known by whoever uploaded their subscribers
-    select s.company_id, ${destination}, ${STOP_WORD_COMMENT}, 'STOP'
-    from gateways g join subscribers s using (channel_type)
-    where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.destination = ${destination}
-      and ${mayUse(sql, isOwned)}
-    union
-    select c.company_id, ${destination}, ${STOP_WORD_COMMENT}, 'STOP'
-    from gateways g join companies c on c.company_id = any(g.companies)
-    where g.gateway_id = ${gatewayId} and ${isOwned}
-    ${keepingComments(sql)}`
+/** The gateway that a stop word came through, and the name that the subscriber wrote to. */
+export type WrittenTo = {
+  channelType: string
+  /** The companies that the gateway lists. */
+  companies: number[]
+  to: string
+  /** The name belongs to the gateway. */
+  isOwned: boolean
 }
 
-/** Each company with the number that it uploaded for the chat: no company can change the subscribers of another. */
-export function insertStopOfChat(sql: Sql, gatewayId: number, { to: senderName, isOwned }: WrittenTo, address: string) {
+export const selectGateway = (sql: Sql, gatewayId: number) =>
+  sql<Pick<WrittenTo, 'channelType' | 'companies'>[]>`
+    select channel_type, companies from gateways where gateway_id = ${gatewayId}`
+
+/** A number of a company that goes on its blacklist. */
+export type StoppedNumber = { companyId: number; destination: string }
+
+/** The companies that have or had the name: a subscriber may answer an old message. */
+export const selectOfSenders = (sql: Sql, written: WrittenTo, destination: string) => sql<StoppedNumber[]>`
+  select distinct s.company_id, ${destination}::text as destination from senders s
+  where s.channel_type = ${written.channelType} and ${isCalled(sql, written)} and s.status in ('APPROVED', 'CLOSED')`
+
+/** Names without registration are known by the companies that uploaded their subscribers. */
+export const selectOfSubscribers = (sql: Sql, written: WrittenTo, by: { destination?: string; address?: string }) =>
+  sql<StoppedNumber[]>`
+    select distinct s.company_id, s.destination from subscribers s
+    where s.channel_type = ${written.channelType} and ${isCalled(sql, written)}
+      and ${by.address === undefined ? sql`s.destination = ${by.destination ?? ''}` : sql`s.address = ${by.address}`}
+      and ${mayUse(sql, written)}`
+
+/** The companies that the gateway lists, if the name belongs to it. */
+export const selectListed = (sql: Sql, { companies, isOwned }: WrittenTo, destination: string) => sql<StoppedNumber[]>`
+  select company_id, ${destination}::text as destination from companies
+  where company_id = any(${isOwned ? companies : []}::bigint[])`
+
+export function insertStops(sql: Sql, companyId: number, destinations: string[]) {
   return sql<{ companyId: number }[]>`
     insert into blacklist (company_id, destination, comment, source)
-    select distinct s.company_id, s.destination, ${STOP_WORD_COMMENT}, 'STOP'
-    from gateways g join subscribers s using (channel_type)
-    where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.address = ${address}
-      and ${mayUse(sql, isOwned)}
-    ${keepingComments(sql)}`
+    select ${companyId}::bigint, destination, ${STOP_WORD_COMMENT}, 'STOP' from unnest(${destinations}::text[]) destination
+    on conflict (company_id, destination) do update set comment = coalesce(blacklist.comment, excluded.comment)
+    returning company_id`
 }
-
-/** The name that a subscriber wrote to, and whether it belongs to the gateway. */
-type WrittenTo = { to: string; isOwned: boolean }
 
 /** A company may have uploaded subscribers before the name got its owners. */
-const mayUse = (sql: Sql, isOwned: boolean) => sql`
-  (not ${isOwned} or s.company_id = any(g.companies) or exists (
-    select from senders own
-    where own.company_id = s.company_id and own.channel_type = g.channel_type and ltrim(own.sender_name, '@') = ltrim(s.sender_name, '@')
-      and own.status in ('APPROVED', 'CLOSED')))`
+const mayUse = (sql: Sql, { isOwned, companies, channelType }: WrittenTo) =>
+  isOwned
+    ? sql`(s.company_id = any(${companies}::bigint[]) or exists (
+        select from senders own
+        where own.company_id = s.company_id and own.channel_type = ${channelType}
+          and ltrim(own.sender_name, '@') = ltrim(s.sender_name, '@') and own.status in ('APPROVED', 'CLOSED')))`
+    : sql`true`
 
 /** In a channel of bots both spellings are equal. Elsewhere the name must match exactly: `@SHOP` and `SHOP` may be two senders of SMS. */
-const isCalled = (sql: Sql, name: string) => sql`
-  s.sender_name = any(${spellingsOf('TELEGRAM', name)}::text[])
-  and (g.channel_type = 'TELEGRAM' or s.sender_name = ${name})`
-
-const keepingComments = (sql: Sql) => sql`
-  on conflict (company_id, destination) do update set comment = coalesce(blacklist.comment, excluded.comment)
-  returning company_id`
+const isCalled = (sql: Sql, { channelType, to }: WrittenTo) =>
+  channelType === 'TELEGRAM'
+    ? sql`s.sender_name = any(${spellingsOf('TELEGRAM', to)}::text[])`
+    : sql`s.sender_name = ${to}`

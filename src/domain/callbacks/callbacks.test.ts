@@ -12,17 +12,15 @@ import {
   withoutPassword,
 } from './callback.ts'
 import {
-  claimReceivers,
   enqueueCallbacks,
   expireCallbacks,
-  findDueReceivers,
   forgetOldCallbacks,
   listCallbacks,
   nextBatches,
   releaseReceiver,
-  renewReceivers,
   replayCallback,
 } from './callbacks.ts'
+import { claimReceivers, findDueReceivers, renewReceivers } from './receivers.ts'
 import { callbackKey, callbackSecretOf, replaceCallbackSecret, sealPlainSecrets } from './secrets.ts'
 import { makeSecret, signerOf } from './signature.ts'
 

@@ -1,5 +1,6 @@
 import { notFound } from '../../base/errors.ts'
 import { piecesOf } from '../../base/pieces.ts'
+import { byCompany, sweep } from '../../db/by-company.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
   type BatchResult,
@@ -17,16 +18,11 @@ import * as store from './store.ts'
 
 export type { StatusEvent } from './callback.ts'
 export type { MessagingEvent } from './messaging-event.ts'
-export {
-  claimReceivers,
-  findDueReceivers,
-  listCallbackAttempts,
-  releaseReceiver,
-  renewReceivers,
-} from './store.ts'
+export { listCallbackAttempts, releaseReceiver } from './store.ts'
 
 const KEPT_MS = 30 * 24 * 3_600_000
 const SWEEP_SIZE = 1000
+const MOST_SWEEPS = 1000
 
 export type EventForUrl<Event> = { url: string; event: Event }
 
@@ -114,7 +110,10 @@ export async function saveProgress(sql: Sql, worker: string, batches: (CallbackB
     callbackId: batch.callbackId,
     ...progressOf(batch),
   }))
-  await store.updateProgress(sql, worker, rows)
+  await byCompany(rows, async (companyId, own) => {
+    await store.updateProgress(sql, companyId, worker, own)
+    return []
+  })
 }
 
 /** Ends a round: stores accepted events, held messages, the time of the next try, and the attempts. */
@@ -147,9 +146,13 @@ function heldMessages({ events, done, held }: CallbackBatch): string[] {
   return [...held].filter(message => left.has(message))
 }
 
+const idOf = ({ callbackId }: store.CallbackKey) => callbackId
+
 /** Expires batches whose lifetime is over, at most SWEEP_SIZE in one call. Returns how many it expired. */
 export async function expireCallbacks(sql: Sql, now: Date): Promise<number> {
-  return (await store.expireCallbacks(sql, now, SWEEP_SIZE)).count
+  const ended = await store.selectEndedCallbacks(sql, now, SWEEP_SIZE)
+  const expired = await byCompany(ended, (companyId, own) => store.expireCallbacks(sql, companyId, own.map(idOf)))
+  return expired.length
 }
 
 /** Lists batches, the newest first, without passwords. `before` is the last id of the previous page. */
@@ -168,7 +171,11 @@ export async function replayCallback(sql: Sql, companyId: number, callbackId: nu
 /** Housekeeping: deletes finished batches and their attempts after 30 days. */
 export async function forgetOldCallbacks(sql: Sql, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS)
-  while ((await store.deleteFinished(sql, before, SWEEP_SIZE)).count === SWEEP_SIZE);
+  await sweep(
+    limit => store.selectFinished(sql, before, limit),
+    (companyId, finished) => store.deleteFinished(sql, companyId, finished.map(idOf)),
+    { batch: SWEEP_SIZE, mostBatches: MOST_SWEEPS },
+  )
   await store.deleteIdleReceivers(sql, before)
   await store.deleteTests(sql, before)
 }

@@ -27,68 +27,69 @@ export function insertCallbacks(
     order by place`
 }
 
+/** A receiver with waiting batches, and whether one of them is due. */
+export type WaitingReceiver = ReceiverKey & { isDue: boolean; batches: number }
+
 /**
- * Receivers that have a due batch and no worker. The receiver that was served longest ago comes first. The recursive query
- * jumps from receiver to receiver in the index, so its cost depends on the number of receivers and not of batches. At most
- * `mostDoubtful` of the returned receivers failed last time.
+ * Receivers with waiting batches, in their order. At most `limit` batches are read. The batches of a receiver are read in
+ * the order of their times, so the first one decides, and the next call leaps over the others.
  */
-export function findDueReceivers(sql: Sql, now: Date, limit: number, mostDoubtful: number) {
-  return sql<ReceiverKey[]>`
-    with recursive waiting as (
-      (select company_id, receiver, due_at from callbacks where status = 'WAITING'
-       order by company_id, receiver, due_at limit 1)
-      union all
-      select next.* from waiting w, lateral (
-        select company_id, receiver, due_at from callbacks
-        where status = 'WAITING' and (company_id, receiver) > (w.company_id, w.receiver)
-        order by company_id, receiver, due_at limit 1) next),
-    free as (
-      select w.company_id, w.receiver, r.served_at, coalesce(r.failures, 0) > 0 as doubtful
-      from waiting w left join receivers r on r.company_id = w.company_id and r.receiver = w.receiver
-      where (r.failures >= ${FAILURES_UNTIL_PROBE} or w.due_at <= ${now})
-        and (r.receiver is null or (r.claimed_until < clock_timestamp() and r.probe_at <= ${now}))),
-    ranked as (
-      select *, row_number() over (partition by doubtful order by served_at nulls first) as place from free)
-    select company_id, receiver from ranked
-    where not doubtful or place <= ${mostDoubtful}
-    order by served_at nulls first
-    limit ${limit}`
+export function selectWaitingReceivers(sql: Sql, now: Date, after: ReceiverKey, limit: number) {
+  return sql<WaitingReceiver[]>`
+    select company_id, receiver, min(due_at) <= ${now} as is_due, count(*)::int as batches
+    from (
+      select company_id, receiver, due_at from callbacks
+      where status = 'WAITING' and (company_id, receiver) > (${after.companyId}::bigint, ${after.receiver}::text)
+      order by company_id, receiver, due_at
+      limit ${limit}
+    ) page
+    group by company_id, receiver
+    order by company_id, receiver`
 }
 
-/** Claims receivers for one worker. Returns only claimed receivers: another worker may have claimed some of them first. */
-export function claimReceivers(sql: Sql, keys: ReceiverKey[], worker: string, leaseSeconds: number, now: Date) {
+/** The state of a receiver that was served before. */
+export type ReceiverState = ReceiverKey & { failures: number; servedAt: number; isClaimed: boolean; mayProbe: boolean }
+
+export function selectReceiverStates(sql: Sql, companyIds: number[], receivers: string[], now: Date) {
+  return sql<ReceiverState[]>`
+    select company_id, receiver, failures, extract(epoch from served_at)::double precision as served_at,
+      claimed_until >= statement_timestamp() as is_claimed, probe_at <= ${now} as may_probe
+    from receivers where company_id = any(${companyIds}::bigint[]) and receiver = any(${receivers}::text[])`
+}
+
+/** Claims receivers of a company for one worker. Returns only claimed receivers: another worker may have claimed some of them first. */
+export function claimReceivers(
+  sql: Sql,
+  companyId: number,
+  receivers: string[],
+  claim: { worker: string; leaseSeconds: number; now: Date },
+) {
   return sql<Receiver[]>`
     insert into receivers (company_id, receiver, worker, served_at, claimed_until)
-    select company_id, receiver, ${worker}::uuid, clock_timestamp(),
-      clock_timestamp() + make_interval(secs => ${leaseSeconds})
-    from ${receiverKeys(sql, keys)}
-    order by company_id, receiver
+    select c.company_id, receiver, ${claim.worker}::uuid, statement_timestamp(),
+      statement_timestamp() + make_interval(secs => ${claim.leaseSeconds}::double precision)
+    from companies c, unnest(${receivers.toSorted()}::text[]) receiver where c.company_id = ${companyId}
     on conflict (company_id, receiver) do update set
       worker = excluded.worker, served_at = excluded.served_at, claimed_until = excluded.claimed_until
-    where receivers.claimed_until < clock_timestamp() and receivers.probe_at <= ${now}
+    where receivers.claimed_until < excluded.served_at and receivers.probe_at <= ${claim.now}::timestamptz
     returning company_id, receiver, failures`
 }
 
 /**
- * Renews the claims that this worker still has, and returns their receivers. It locks rows in the same order as
- * `claimReceivers`, so that the two statements cannot deadlock.
+ * Renews the claims of a company that this worker still has, and returns their receivers. It locks rows in the same order
+ * as `claimReceivers`, so that the two statements cannot deadlock.
  */
-export function renewReceivers(sql: Sql, keys: ReceiverKey[], worker: string, leaseSeconds: number) {
+export function renewReceivers(sql: Sql, companyId: number, receivers: string[], worker: string, leaseSeconds: number) {
   return sql<ReceiverKey[]>`
     with mine as (
-      select r.company_id, r.receiver
-      from receivers r join ${receiverKeys(sql, keys)} using (company_id, receiver)
-      where r.worker = ${worker}
-      order by r.company_id, r.receiver
-      for update of r)
-    update receivers r set claimed_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
-    from mine where r.company_id = mine.company_id and r.receiver = mine.receiver
+      select receiver from receivers
+      where company_id = ${companyId} and receiver = any(${receivers}::text[]) and worker = ${worker}
+      order by receiver
+      for update)
+    update receivers r set claimed_until = statement_timestamp() + make_interval(secs => ${leaseSeconds})
+    from mine where r.company_id = ${companyId} and r.receiver = mine.receiver
     returning r.company_id, r.receiver`
 }
-
-const receiverKeys = (sql: Sql, keys: ReceiverKey[]) => sql`
-  unnest(${keys.map(key => key.companyId)}::bigint[], ${keys.map(key => key.receiver)}::text[])
-  as given (company_id, receiver)`
 
 /** Ends the claim of a receiver. A failing receiver has `probeAt`, the time of its next probe. */
 export function releaseReceiver(sql: Sql, key: Receiver, worker: string, probeAt?: Date) {
@@ -144,13 +145,13 @@ export function existsBlockedMessage(sql: Sql, key: ReceiverKey) {
 export type ProgressRow = { companyId: number; receiver: string; callbackId: number; progress: string; done: number }
 
 /** Writes nothing for a receiver that another worker has claimed. */
-export function updateProgress(sql: Sql, worker: string, rows: ProgressRow[]) {
+export function updateProgress(sql: Sql, companyId: number, worker: string, rows: ProgressRow[]) {
   return sql`
     update callbacks c set progress = given.progress::bit varying, done_events = given.done
     from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as given ("companyId" bigint, receiver text, "callbackId" bigint, progress text, done int)
-    join receivers r on r.company_id = given."companyId" and r.receiver = given.receiver and r.worker = ${worker}
-    where c.company_id = given."companyId" and c.callback_id = given."callbackId" and c.status = 'WAITING'`
+      as given (receiver text, "callbackId" bigint, progress text, done int)
+    join receivers r on r.company_id = ${companyId} and r.receiver = given.receiver and r.worker = ${worker}
+    where c.company_id = ${companyId} and c.callback_id = given."callbackId" and c.status = 'WAITING'`
 }
 
 export type ResultRow = {
@@ -194,13 +195,18 @@ export function updateResults(sql: Sql, worker: string, key: ReceiverKey, rows: 
     order by "callbackId"`
 }
 
-export function expireCallbacks(sql: Sql, now: Date, limit: number) {
-  return sql`
-    update callbacks c set status = 'EXPIRED', held = null
-    from (
-      select company_id, callback_id from callbacks
-      where status = 'WAITING' and expires_at <= ${now} order by expires_at limit ${limit}) ended
-    where c.company_id = ended.company_id and c.callback_id = ended.callback_id and c.status = 'WAITING'`
+export type CallbackKey = { companyId: number; callbackId: number }
+
+/** Waiting batches of all companies whose lifetime is over. */
+export const selectEndedCallbacks = (sql: Sql, now: Date, limit: number) => sql<CallbackKey[]>`
+  select company_id, callback_id from callbacks
+  where status = 'WAITING' and expires_at <= ${now} order by expires_at limit ${limit}`
+
+export function expireCallbacks(sql: Sql, companyId: number, callbackIds: number[]) {
+  return sql<CallbackKey[]>`
+    update callbacks set status = 'EXPIRED', held = null
+    where company_id = ${companyId} and callback_id = any(${callbackIds}::bigint[]) and status = 'WAITING'
+    returning company_id, callback_id`
 }
 
 export type ListedCallback = {
@@ -247,7 +253,7 @@ export function selectNaming(
           ${spans.map(({ to }) => to.toISOString())}::timestamptz[]) span (since, till)
         cross join lateral (
           select company_id, ${columns} from callbacks
-          where status <> 'WAITING' and happened_at between span.since and span.till
+          where company_id = ${companyId} and status <> 'WAITING' and happened_at between span.since and span.till
           order by happened_at limit ${most}) finished
         union all (
           select company_id, ${columns} from callbacks
@@ -297,19 +303,23 @@ export function updateProbeDue(sql: Sql, key: ReceiverKey) {
     update receivers set probe_at = '-infinity' where company_id = ${key.companyId} and receiver = ${key.receiver}`
 }
 
+/** Finished batches of all companies from before a moment. */
+export const selectFinished = (sql: Sql, before: Date, limit: number) => sql<CallbackKey[]>`
+  select company_id, callback_id from callbacks
+  where status <> 'WAITING' and happened_at < ${before} order by happened_at limit ${limit}`
+
 /** Deletes finished batches. The database deletes their attempts too. */
-export function deleteFinished(sql: Sql, before: Date, limit: number) {
-  return sql`
-    delete from callbacks c using (
-      select company_id, callback_id from callbacks
-      where status <> 'WAITING' and happened_at < ${before} order by happened_at limit ${limit}) old
-    where c.company_id = old.company_id and c.callback_id = old.callback_id and c.status <> 'WAITING'`
+export function deleteFinished(sql: Sql, companyId: number, callbackIds: number[]) {
+  return sql<CallbackKey[]>`
+    delete from callbacks
+    where company_id = ${companyId} and callback_id = any(${callbackIds}::bigint[]) and status <> 'WAITING'
+    returning company_id, callback_id`
 }
 
 export function deleteIdleReceivers(sql: Sql, before: Date) {
   return sql`
     delete from receivers r
-    where served_at < ${before} and claimed_until < clock_timestamp() and not exists (
+    where served_at < ${before} and claimed_until < statement_timestamp() and not exists (
       select from callbacks c
       where c.company_id = r.company_id and c.receiver = r.receiver and c.status = 'WAITING')`
 }
@@ -425,15 +435,18 @@ export const countTestsSince = (sql: Sql, companyId: number, since: Date) =>
   sql<{ count: number }[]>`
     select count(*)::int as count from callback_tests where company_id = ${companyId} and requested_at > ${since}`
 
-/** Takes test calls for one engine. Calls that were requested before `oldest` are not taken. */
-export function takeTests(sql: Sql, now: Date, oldest: Date, limit: number) {
+/** Test calls of all companies that wait. Calls that were requested before `oldest` are left out. */
+export const selectWaitingTests = (sql: Sql, oldest: Date, limit: number) =>
+  sql<{ companyId: number; testId: number }[]>`
+    select company_id, test_id from callback_tests where taken_at is null and requested_at > ${oldest}
+    order by requested_at limit ${limit}`
+
+/** Takes test calls of a company for one engine. */
+export function takeTests(sql: Sql, companyId: number, testIds: number[], now: Date) {
   return sql<AskedTest[]>`
-    update callback_tests t set taken_at = ${now}
-    from (
-      select company_id, test_id from callback_tests where taken_at is null and requested_at > ${oldest}
-      order by requested_at limit ${limit} for update skip locked) next
-    where t.company_id = next.company_id and t.test_id = next.test_id
-    returning t.company_id, t.test_id, t.url, t.api`
+    update callback_tests set taken_at = ${now}
+    where company_id = ${companyId} and test_id = any(${testIds}::bigint[]) and taken_at is null
+    returning company_id, test_id, url, api`
 }
 
 export type TestResult = {

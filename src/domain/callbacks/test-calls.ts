@@ -1,4 +1,5 @@
 import { AppError, invalidField, notFound } from '../../base/errors.ts'
+import { byCompany } from '../../db/by-company.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { type CallbackApi, withoutPassword } from './callback.ts'
 import * as store from './store.ts'
@@ -47,8 +48,17 @@ export async function testCall(sql: Sql, companyId: number, testId: number, now:
 }
 
 /** Takes the test calls that an engine sends next. */
-export const takeTests = (sql: Sql, now: Date, limit: number): Promise<store.AskedTest[]> =>
-  store.takeTests(sql, now, new Date(now.getTime() - WAITS_MS), limit)
+export async function takeTests(sql: Sql, now: Date, limit: number): Promise<store.AskedTest[]> {
+  const waiting = await store.selectWaitingTests(sql, new Date(now.getTime() - WAITS_MS), limit)
+  return byCompany(waiting, (companyId, own) =>
+    store.takeTests(
+      sql,
+      companyId,
+      own.map(({ testId }) => testId),
+      now,
+    ),
+  )
+}
 
 export const idOfTest = ({ companyId, testId }: store.AskedTest) => `test_${companyId}_${testId}`
 

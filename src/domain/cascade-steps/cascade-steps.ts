@@ -1,5 +1,6 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { normaliseNumber } from '../../base/phone/phone-number.ts'
+import { everyCompany } from '../../db/by-company.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as store from '../cascades/cascades.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
@@ -53,7 +54,7 @@ async function writeSteps(sql: Transaction, companyId: number, steps: store.Next
   const draftContext = await readDraftContext(sql, companyId, steps, context)
   const drafts = steps.map(step => {
     const match = draftContext.matches.get(step.planned.request)
-    return { step, draft: draftSingle(draftContext, requestOf(step), context.now, match) }
+    return { step, draft: draftSingle(draftContext, requestOf(step, context.now), context.now, match) }
   })
   const ready = drafts.filter((each): each is Ready => !('kind' in each.draft))
   const outcomes = await acceptWithin(
@@ -65,7 +66,9 @@ async function writeSteps(sql: Transaction, companyId: number, steps: store.Next
   await recordFallbacks(sql, companyId, fallbacksAmong(ready, outcomes))
   const failed = [
     ...ready.flatMap(({ step, draft }, i) => failureOf(step, draft, outcomes[i])),
-    ...drafts.flatMap(({ step, draft }) => ('kind' in draft ? failureOf(step, undraftable(step), draft) : [])),
+    ...drafts.flatMap(({ step, draft }) =>
+      'kind' in draft ? failureOf(step, undraftable(step, context.now), draft) : [],
+    ),
   ]
   await storeAndReport(sql, companyId, failed, context.now)
   return failed.map(({ step: { cascadeUuid, step } }) => ({ cascadeUuid, step }))
@@ -80,15 +83,20 @@ const fallbacksAmong = (ready: Ready[], outcomes: Acceptance[]): FallbackSend[] 
 type Ready = { step: store.NextStep; draft: NewSingle }
 type Failed = { step: store.NextStep; single: NewSingle; errorCode: number }
 
-const requestOf = ({ cascadeUuid, step, planned: { request }, secondsLeft }: store.NextStep): MessageRequest => ({
+const requestOf = (
+  { cascadeUuid, step, planned: { request }, codeEndsAt }: store.NextStep,
+  now: Date,
+): MessageRequest => ({
   ...request,
-  options: secondsLeft === null ? request.options : { ...request.options, ttl: ttlWithin(secondsLeft, request) },
+  options: codeEndsAt === null ? request.options : { ...request.options, ttl: ttlWithin(codeEndsAt, now, request) },
   cascade: { uuid: cascadeUuid, step },
 })
 
 /** A step that carries a code ends with the code at the latest. The code was created when the cascade began. */
-const ttlWithin = (secondsLeft: number, { options: { ttl } }: MessageRequest) =>
-  Math.min(ttl ?? secondsLeft, secondsLeft)
+function ttlWithin(codeEndsAt: Date, now: Date, { options: { ttl } }: MessageRequest): number {
+  const secondsLeft = Math.max(1, Math.ceil((codeEndsAt.getTime() - now.getTime()) / 1000))
+  return Math.min(ttl ?? secondsLeft, secondsLeft)
+}
 
 function failureOf(step: store.NextStep, single: NewSingle, outcome: Acceptance | undefined): Failed[] {
   if (!outcome) throw new Error('A cascade step has no result')
@@ -106,8 +114,8 @@ function errorCodeOf(refusal: Refusal): number {
  * A step whose sender name or destination is not usable, with the fields that are known. The plan has the destination as
  * the client wrote it. The step is stored with the normalised destination, like the other steps.
  */
-function undraftable(step: store.NextStep): NewSingle {
-  const request = requestOf(step)
+function undraftable(step: store.NextStep, now: Date): NewSingle {
+  const request = requestOf(step, now)
   return {
     ...request,
     destination: normaliseNumber(request.destination) ?? request.destination,
@@ -175,6 +183,11 @@ const MOST_BATCHES = 100
 
 /** Deletes cascades whose messages are in detached months. */
 export async function forgetOldCascades(sql: Sql): Promise<void> {
+  const [oldest] = await store.selectOldestNeeded(sql)
+  if (oldest) await everyCompany(sql, companyId => forgetCascadesOf(sql, companyId, oldest.uuid))
+}
+
+async function forgetCascadesOf(sql: Sql, companyId: number, belowUuid: string): Promise<void> {
   let batches = 0
-  while ((await store.deleteOldCascades(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
+  while ((await store.deleteOldCascades(sql, companyId, belowUuid, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
 }

@@ -5,9 +5,9 @@ export type NextStep = {
   cascadeUuid: string
   step: number
   planned: CascadePlan[number]
-  /** The verification whose code the step carries, and the seconds for which the code is still valid. */
+  /** The verification whose code the step carries, and the end of the code. */
   verificationUuid: string | null
-  secondsLeft: number | null
+  codeEndsAt: Date | null
 }
 
 /**
@@ -32,8 +32,8 @@ export function takeNextSteps(sql: Sql, companyId: number, ended: { cascadeUuid:
     where c.company_id = ${companyId} and c.cascade_uuid = q.message_uuid and c.next_step = q.step + 1 and ${canContinue(sql)}
     returning c.cascade_uuid, (q.step + 1)::int as step, c.steps -> q.step as planned,
       c.verification_uuid, (
-        select ceil(extract(epoch from max(ends) - now()))::int from verifications v, unnest(v.code_ends) ends
-        where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid) as seconds_left`
+        select max(ends) from verifications v, unnest(v.code_ends) ends
+        where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid) as code_ends_at`
 }
 
 /** The steps of the cascade `c` without the encrypted texts of their codes. */
@@ -57,30 +57,29 @@ export function endCascades(sql: Sql, companyId: number, cascadeUuids: string[],
     returning c.cascade_uuid`
 }
 
+/** Cascades below this key began before the first attached month and more than a hundred days ago. */
+export const selectOldestNeeded = (sql: Sql) => sql<{ uuid: string }[]>`
+  select uuid7_floor(least(first::timestamp at time zone 'UTC', now() - interval '100 days')) as uuid
+  from (
+    select min(to_date(substring(t.relname from 10), 'YYYY_MM')) as first from pg_inherits i
+    join pg_class t on t.oid = i.inhrelid where i.inhparent = 'messages'::regclass) months`
+
 /**
- * Deletes cascades without messages in attached months. A later step may be in a later month than the first step. A cascade
- * younger than a hundred days may still get a step, and so may a cascade whose dispatch was COMPLETED less than a hundred
- * days ago. The statement works company by company, because the indexes begin with the company. `offset 0` makes PostgreSQL
- * look up the messages of each cascade in the index instead of reading all messages.
+ * Deletes cascades of a company below this key that have no messages in attached months. A later step may be in a later
+ * month than the first step. A cascade whose dispatch was COMPLETED less than a hundred days ago may still get a step.
+ * `offset 0` makes PostgreSQL look up the messages of each cascade in the index instead of reading all messages.
  */
-export function deleteOldCascades(sql: Sql, limit: number) {
+export function deleteOldCascades(sql: Sql, companyId: number, belowUuid: string, limit: number) {
   return sql`
-    with months as (
-      select min(to_date(substring(t.relname from 10), 'YYYY_MM')) as first from pg_inherits i
-      join pg_class t on t.oid = i.inhrelid where i.inhparent = 'messages'::regclass),
-    bound as (
-      select uuid7_floor(least(first::timestamp at time zone 'UTC', now() - interval '100 days')) as least from months),
-    old as (
-      select o.* from companies k cross join bound b cross join lateral (
-        select c.company_id, c.cascade_uuid from cascades c
-        where c.company_id = k.company_id and c.cascade_uuid < b.least
-          and not exists (
-            select from dispatches d
-            where d.company_id = c.company_id and d.dispatch_id = c.dispatch_id
-              and (d.status <> 'COMPLETED' or d.completed_at > now() - interval '100 days') offset 0)
-          and not exists (
-            select from messages m where m.company_id = c.company_id and m.cascade_uuid = c.cascade_uuid offset 0)
-        limit ${limit}) o
+    with old as (
+      select c.cascade_uuid from cascades c
+      where c.company_id = ${companyId} and c.cascade_uuid < ${belowUuid}
+        and not exists (
+          select from dispatches d
+          where d.company_id = ${companyId} and d.dispatch_id = c.dispatch_id
+            and (d.status <> 'COMPLETED' or d.completed_at > now() - interval '100 days') offset 0)
+        and not exists (
+          select from messages m where m.company_id = ${companyId} and m.cascade_uuid = c.cascade_uuid offset 0)
       limit ${limit})
-    delete from cascades c using old where c.company_id = old.company_id and c.cascade_uuid = old.cascade_uuid`
+    delete from cascades c using old where c.company_id = ${companyId} and c.cascade_uuid = old.cascade_uuid`
 }

@@ -128,7 +128,7 @@ export function updateCompany(sql: Sql, partnerId: number, companyId: number, ch
       actual_address = case when ${given('actualAddress')} then ${change.actualAddress ?? null} else actual_address end,
       status = case when ${given('status')} then ${change.status ?? null}::company_status else status end,
       budget = case when ${given('budget')} then ${sqlMoney(sql, change.budget)} else budget end,
-      updated_at = clock_timestamp()
+      updated_at = statement_timestamp()
     where company_id = ${companyId} and partner_id = ${partnerId}
     returning company_id, updated_at`
 }
@@ -138,7 +138,7 @@ export function updateSwitches(sql: Sql, companyId: number, { inbound, partsPerS
     update companies set
       inbound = coalesce(${inbound ?? null}, inbound),
       parts_per_second = case when ${partsPerSecond !== undefined} then ${partsPerSecond ?? null} else parts_per_second end,
-      updated_at = clock_timestamp()
+      updated_at = statement_timestamp()
     where company_id = ${companyId}`
 }
 

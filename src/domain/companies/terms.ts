@@ -13,10 +13,10 @@ export type Terms = { budget: Money | null; billing: BillingMode }
 export function replaceTerms(sql: Sql, companyId: number, before: Terms, after: Terms) {
   const amount = ({ budget }: Terms) => (budget === null ? null : formatMoney(budget))
   return sql`
-    update companies set budget = ${amount(after)}::text::numeric, billing = ${after.billing}, updated_at = clock_timestamp()
+    update companies set budget = ${amount(after)}::text::numeric, billing = ${after.billing}, updated_at = statement_timestamp()
     where company_id = ${companyId} and budget is not distinct from ${amount(before)}::text::numeric
       and billing = ${before.billing}`
 }
 
 export const updateBilling = (sql: Sql, companyId: number, billing: BillingMode) =>
-  sql`update companies set billing = ${billing}, updated_at = clock_timestamp() where company_id = ${companyId}`
+  sql`update companies set billing = ${billing}, updated_at = statement_timestamp() where company_id = ${companyId}`

@@ -1,4 +1,5 @@
 import { errorCodes } from '../../base/error-codes.ts'
+import { byCompany } from '../../db/by-company.ts'
 import type { Pool } from '../../db/sql.ts'
 import * as lanes from '../lanes/lane-ends.ts'
 import * as store from './store.ts'
@@ -19,8 +20,18 @@ const KEEP_SECONDS = 30
  * are not selected again, and the lane stays due until no message is left.
  */
 export async function endDueLanes(sql: Pool, now: Date, refuse: Refuse): Promise<void> {
-  for (const lane of await lanes.claimEndingLanes(sql, now, LANES_AT_ONCE)) await endLane(sql, lane, refuse)
+  for (const lane of await claimDueLanes(sql, now)) await endLane(sql, lane, refuse)
 }
+
+const claimDueLanes = async (sql: Pool, now: Date): Promise<lanes.EndingLane[]> =>
+  byCompany(await lanes.selectEndingLanes(sql, now, LANES_AT_ONCE), (companyId, due) =>
+    lanes.claimEndingLanes(
+      sql,
+      companyId,
+      due.map(({ laneId }) => laneId),
+      now,
+    ),
+  )
 
 async function endLane(sql: Pool, lane: lanes.EndingLane, refuse: Refuse) {
   // Read before the messages. Messages of a lease that is closed meanwhile fail in the next turn.

@@ -14,11 +14,12 @@ const columns = (sql: Sql) => sql`
   d.created_at, d.started_at, d.ended_at, c.currency`
 
 export async function insertDispatchId(sql: Sql, companyId: number): Promise<DispatchKey & { now: Date }> {
-  const [row] = await sql<{ dispatchId: number; now: Date }[]>`
-    insert into dispatch_ids (company_id) values (${companyId})
-    returning dispatch_id, clock_timestamp() as now`
-  if (!row) throw new Error('The id of the dispatch was not inserted')
-  return { companyId, ...row }
+  const [[id], [clock]] = await Promise.all([
+    sql<{ dispatchId: number }[]>`insert into dispatch_ids (company_id) values (${companyId}) returning dispatch_id`,
+    sql<{ now: Date }[]>`select clock_timestamp() as now`,
+  ])
+  if (!id || !clock) throw new Error('The id of the dispatch was not inserted')
+  return { companyId, ...id, ...clock }
 }
 
 export function insertDispatch(
@@ -60,7 +61,7 @@ export function insertClientDispatch(
 }
 
 export const setEnded = (sql: Sql, key: DispatchKey) => sql`
-  update dispatches set ended_at = clock_timestamp()
+  update dispatches set ended_at = statement_timestamp()
   where company_id = ${key.companyId} and dispatch_id = ${key.dispatchId}`
 
 /** Adds the sums of a request. The range of message keys only grows. */
@@ -199,14 +200,14 @@ export async function countDispatches(sql: Sql, companyId: number, status: Dispa
 export function updateStatus(sql: Sql, key: DispatchKey, status: DispatchStatus) {
   return sql`
     update dispatches set status = ${status},
-      started_at = case when ${status === 'STARTED'} then coalesce(started_at, clock_timestamp()) else started_at end
+      started_at = ${status === 'STARTED' ? sql`least(started_at, statement_timestamp())` : sql`started_at`}
     where company_id = ${key.companyId} and dispatch_id = ${key.dispatchId}`
 }
 
 /** Sets dispatches without pending messages to COMPLETED, and returns the dispatches that changed. */
 export function completeFinished(sql: Sql, companyId: number, dispatchIds: number[]) {
   return sql<{ dispatchId: number }[]>`
-    update dispatches d set status = 'COMPLETED', completed_at = clock_timestamp()
+    update dispatches d set status = 'COMPLETED', completed_at = statement_timestamp()
     where d.company_id = ${companyId} and d.dispatch_id = any(${dispatchIds}::bigint[])
       and d.status in ('STARTED', 'STOPPED')
       and not exists (

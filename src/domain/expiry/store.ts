@@ -11,7 +11,7 @@ export function selectExpiring(sql: Sql, companyId: number, uuids: string[]) {
     select m.message_uuid as uuid, m.status, exists (
       select from leases e
       where e.company_id = m.company_id and e.lane_id = m.lane_id and m.seq >= e.first_seq and m.seq < e.next_seq
-        and e.worker is not null and e.claimed_until > clock_timestamp()) as is_leased
+        and e.worker is not null and e.claimed_until > statement_timestamp()) as is_leased
     from messages m
     where m.company_id = ${companyId} and m.message_uuid = any(${sorted}::uuid[])
       and m.message_uuid between ${range.first} and ${range.last} and m.status in ('CREATED', 'SENT')`
@@ -30,7 +30,7 @@ export function overdueWaiting(sql: Sql, now: Date, limit: number) {
       union all
       select e.company_id, e.lane_id, e.first_seq, e.next_seq
       from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id and l.dispatch_id is null
-      where e.worker is null or e.claimed_until < clock_timestamp())
+      where e.worker is null or e.claimed_until < statement_timestamp())
     select m.company_id, m.message_uuid as uuid from standing s
     join messages m on m.company_id = s.company_id and m.lane_id = s.lane_id and m.seq >= s.first_seq
       and m.seq < s.next_seq and m.message_uuid >= uuid7_floor(now() - interval '100 days')

@@ -1,5 +1,6 @@
 import { allChannelTypes, type ChannelType } from '../../base/channel-types.ts'
 import { invalid, notFound } from '../../base/errors.ts'
+import { byCompany } from '../../db/by-company.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { forgetReceiptIds } from './binds/receipt-ids.ts'
 import type { Gateway, GatewayChange, NewGateway, SettingRules, SimulatedInbound } from './gateway.ts'
@@ -7,7 +8,20 @@ import { outstandingOf } from './monitoring/minutes.ts'
 import { sealChangedSettings, sealSettings } from './secrets.ts'
 import * as store from './store.ts'
 
-export { listGateways, simulatorOutbox, storeSimulated, unreportedSimulated } from './store.ts'
+export { listGateways, simulatorOutbox, storeSimulated } from './store.ts'
+
+/**
+ * Messages that a simulated operator took through other engines longer ago than `afterSeconds` and that are still SENT:
+ * the engine that took them has ended without a report.
+ */
+export async function unreportedSimulated(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
+  const taken = await store.selectSimulatedOfOthers(sql, gatewayId, worker, afterSeconds)
+  return byCompany(taken, async (companyId, own) => {
+    const uuids = own.map(({ uuid }) => uuid)
+    const sent = new Set((await store.selectSent(sql, companyId, uuids)).map(({ uuid }) => uuid))
+    return own.filter(({ uuid }) => sent.has(uuid))
+  })
+}
 
 export async function findGateway(sql: Sql, gatewayId: number): Promise<Gateway | undefined> {
   const [found] = await store.selectGateway(sql, gatewayId)

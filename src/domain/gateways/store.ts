@@ -99,24 +99,18 @@ export function storeSimulated(sql: Sql, gatewayId: number, worker: string, mess
       ${messages.map(m => m.channelType)}::text[], ${messages.map(m => m.text)}::text[]) q`
 }
 
-/**
- * Messages that a simulated operator took through other engines longer ago than `afterSeconds` and that are still SENT:
- * the engine that took them has ended without a report. The lateral join makes the planner look up each message by its
- * key. A plain join would read all messages.
- */
-export function unreportedSimulated(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
+/** Messages that a simulated operator took through other engines longer ago than `afterSeconds`. */
+export function selectSimulatedOfOthers(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
   return sql<SimulatedMessage[]>`
-    select s.company_id, s.message_uuid as uuid, s.sender_name, s.destination,
-      s.channel_type, s.text
-    from simulator_messages s
-    cross join lateral (
-      select m.status from messages m where m.company_id = s.company_id and m.message_uuid = s.message_uuid limit 1
-    ) m
-    where s.gateway_id = ${gatewayId} and s.worker <> ${worker}
-      and s.accepted_at < clock_timestamp() - make_interval(secs => ${afterSeconds})
-      and m.status = 'SENT'
-    limit 10000`
+    select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
+    from simulator_messages
+    where gateway_id = ${gatewayId} and worker <> ${worker}
+      and accepted_at < clock_timestamp() - make_interval(secs => ${afterSeconds})`
 }
+
+export const selectSent = (sql: Sql, companyId: number, uuids: string[]) => sql<{ uuid: string }[]>`
+  select message_uuid as uuid from messages
+  where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[]) and status = 'SENT'`
 
 export const simulatorOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
   select company_id, message_uuid as uuid, sender_name, destination, channel_type, text

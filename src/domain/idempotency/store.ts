@@ -19,7 +19,7 @@ export function insertKey(sql: Sql, { owner, key }: Key, requestHash: Buffer, an
     insert into idempotency_keys (owner, key, request_hash, answer)
     values (${owner}, ${key}, ${requestHash}, ${answer})
     on conflict (owner, key) do update set
-      request_hash = excluded.request_hash, answer = excluded.answer, created_at = now()`
+      request_hash = excluded.request_hash, answer = excluded.answer, created_at = excluded.created_at`
 }
 
 export const deleteOldKeys = (sql: Sql, lifetimeHours: number) =>

@@ -132,11 +132,25 @@ async function placeOf(sql: Sql, companyId: number, channelType: InboundChannel,
 }
 
 async function ownerOf(sql: Sql, gatewayId: number, message: store.NewInbound): Promise<store.Owner | undefined> {
-  const owners = await store.selectOwners(sql, gatewayId, message.senderName)
+  const [gateway] = await store.selectChannel(sql, gatewayId)
+  if (!gateway) return undefined
+  const owners = await store.selectOwners(sql, gateway.channelType, message.senderName)
   if (owners.length < 2) return owners[0]
-  const [chosen] = await store.selectOwner(sql, owners, gatewayId, message)
-  return owners.find(({ companyId }) => companyId === chosen!.companyId)
+  const claims = (await Promise.all(owners.map(owner => store.selectClaim(sql, owner, gatewayId, message)))).flat()
+  const [chosen] = claims.sort(byClaim)
+  return owners.find(({ companyId }) => companyId === chosen?.companyId)
 }
+
+type Claim = { companyId: number; hasMessage: boolean; lastSentAt: Date | null }
+
+/**
+ * Several companies have the same name. First comes the company that has the message already, because a gateway may
+ * repeat it; then the company that last sent to this subscriber under this name; then the oldest company.
+ */
+const byClaim = (a: Claim, b: Claim) =>
+  Number(b.hasMessage) - Number(a.hasMessage) ||
+  (b.lastSentAt?.getTime() ?? 0) - (a.lastSentAt?.getTime() ?? 0) ||
+  a.companyId - b.companyId
 
 async function enqueueInboundEvent(
   sql: Transaction,

@@ -8,37 +8,32 @@ export type Owner = { companyId: number; currency: string; channelType: InboundC
 /**
  * Companies that a message to a name may be for: the name is approved in the gateway's channel, and `inbound` is on.
  */
-export function selectOwners(sql: Sql, gatewayId: number, senderName: string) {
+export function selectOwners(sql: Sql, channelType: string, senderName: string) {
   return sql<Owner[]>`
-    select c.company_id, c.currency, g.channel_type, array_agg(s.sender_id) as sender_ids
-    from gateways g join senders s using (channel_type) join companies c on c.company_id = s.company_id
-    where g.gateway_id = ${gatewayId} and g.channel_type = any(${[...inboundChannels]}::text[])
+    select c.company_id, c.currency, s.channel_type, array_agg(s.sender_id) as sender_ids
+    from senders s join companies c on c.company_id = s.company_id
+    where s.channel_type = ${channelType} and s.channel_type = any(${[...inboundChannels]}::text[])
       and s.sender_name = ${senderName} and s.status = 'APPROVED' and c.inbound
-    group by c.company_id, g.channel_type
+    group by c.company_id, c.currency, s.channel_type
     order by c.company_id`
 }
 
-/**
- * Chooses among several companies with the same name. First comes the company that has the message already, because a
- * gateway may repeat it; then the company that last sent to this subscriber under this name; then the oldest company.
- */
-export function selectOwner(sql: Sql, owners: Owner[], gatewayId: number, message: NewInbound) {
-  const names = owners.flatMap(({ companyId, senderIds }) => senderIds.map(senderId => ({ companyId, senderId })))
-  return sql<{ companyId: number }[]>`
-    select o.company_id
-    from unnest(
-      ${names.map(({ companyId }) => companyId)}::bigint[], ${names.map(({ senderId }) => senderId)}::bigint[]
-    ) o (company_id, sender_id)
-    left join lateral (
-      select m.sent_at from messages m
-      where m.company_id = o.company_id and m.destination = ${message.destination} and m.sender_id = o.sender_id
-        and m.sent_at is not null
-      order by m.message_uuid desc limit 1) last on true
-    order by exists (
-        select from inbound_messages i
-        where i.company_id = o.company_id and i.gateway_id = ${gatewayId} and i.provider_id = ${message.providerId}
-      ) desc, last.sent_at desc nulls last, o.company_id
-    limit 1`
+export const selectChannel = (sql: Sql, gatewayId: number) =>
+  sql<{ channelType: string }[]>`select channel_type from gateways where gateway_id = ${gatewayId}`
+
+/** Whether a company has the message already, and when it last sent to the subscriber under one of these names. */
+export function selectClaim(sql: Sql, { companyId, senderIds }: Owner, gatewayId: number, message: NewInbound) {
+  return sql<{ companyId: number; hasMessage: boolean; lastSentAt: Date | null }[]>`
+    select ${companyId}::bigint as company_id, exists (
+        select from inbound_messages
+        where company_id = ${companyId} and gateway_id = ${gatewayId} and provider_id = ${message.providerId}
+      ) as has_message, (
+        select max(last.sent_at) from unnest(${senderIds}::bigint[]) own (sender_id)
+        cross join lateral (
+          select m.sent_at from messages m
+          where m.company_id = ${companyId} and m.destination = ${message.destination} and m.sender_id = own.sender_id
+            and m.sent_at is not null
+          order by m.message_uuid desc limit 1) last) as last_sent_at`
 }
 
 export type NewInbound = {

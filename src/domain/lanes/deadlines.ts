@@ -10,18 +10,21 @@ export type Deadline = {
   lastUuid: string | null
 }
 
-export function claimDeadlines(sql: Sql, now: Date, limit: number) {
+/** Deadlines of all companies that are due and that no engine has claimed. */
+export const selectDueDeadlines = (sql: Sql, now: Date, limit: number) =>
+  sql<{ companyId: number; deadlineId: number }[]>`
+    select company_id, deadline_id from deadlines
+    where due_at <= ${now} and claimed_until < statement_timestamp() order by due_at limit ${limit}`
+
+/** Claims deadlines of a company that no other engine claimed first. */
+export function claimDeadlines(sql: Sql, companyId: number, deadlineIds: number[]) {
   return sql<Deadline[]>`
-    update deadlines d set claimed_until = clock_timestamp() + interval '30 seconds'
-    from (
-      select e.company_id, e.deadline_id, h.first_uuid, h.last_uuid from deadlines e
-      join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
-      left join dispatches h on h.company_id = l.company_id and h.dispatch_id = l.dispatch_id
-      where e.due_at <= ${now} and e.claimed_until < clock_timestamp() order by e.due_at limit ${limit}
-    ) due
-    where d.company_id = due.company_id and d.deadline_id = due.deadline_id and d.claimed_until < clock_timestamp()
-    returning d.company_id, d.deadline_id, d.lane_id,
-      d.first_seq, d.next_seq, due.first_uuid, due.last_uuid`
+    update deadlines d set claimed_until = statement_timestamp() + interval '30 seconds'
+    from lanes l
+    left join dispatches h on h.company_id = ${companyId} and h.dispatch_id = l.dispatch_id
+    where d.company_id = ${companyId} and d.deadline_id = any(${deadlineIds}::bigint[])
+      and d.claimed_until < statement_timestamp() and l.company_id = ${companyId} and l.lane_id = d.lane_id
+    returning d.company_id, d.deadline_id, d.lane_id, d.first_seq, d.next_seq, h.first_uuid, h.last_uuid`
 }
 
 export function postponeDeadline(sql: Sql, { companyId, deadlineId }: Deadline, dueAt: Date) {

@@ -10,27 +10,35 @@ export type EndingLane = {
   lastUuid: string | null
 }
 
+/** Lanes of all companies whose end has passed and that no engine has claimed. */
+export const selectEndingLanes = (sql: Sql, now: Date, limit: number) =>
+  sql<{ companyId: number; laneId: number }[]>`
+    select company_id, lane_id from lanes
+    where end_at <= ${now} and ending_until < statement_timestamp() order by end_at limit ${limit}`
+
 /**
- * Closes lanes whose end has passed and claims them for 30 seconds. If the engine dies, another one claims them after that.
- * The statement skips locked rows: a transaction that holds one lane and waits for another must never wait for this one.
+ * Closes lanes of a company whose end has passed and claims them for 30 seconds. If the engine dies, another one claims
+ * them after that. The statement skips locked rows: a transaction that holds one lane and waits for another must never
+ * wait for this one.
  */
-export function claimEndingLanes(sql: Sql, now: Date, limit: number) {
+export function claimEndingLanes(sql: Sql, companyId: number, laneIds: number[], now: Date) {
   return sql<EndingLane[]>`
-    update lanes l set open = false, ending_until = clock_timestamp() + interval '30 seconds'
-    from (
-      select e.company_id, e.lane_id, d.first_uuid, d.last_uuid from lanes e
-      join dispatches d on d.company_id = e.company_id and d.dispatch_id = e.dispatch_id
-      where e.end_at <= ${now} and e.ending_until < clock_timestamp() order by e.end_at limit ${limit}
-      for update of e skip locked
-    ) due
-    where l.company_id = due.company_id and l.lane_id = due.lane_id
+    with due as (
+      select e.lane_id, d.first_uuid, d.last_uuid from lanes e
+      join dispatches d on d.company_id = ${companyId} and d.dispatch_id = e.dispatch_id
+      where e.company_id = ${companyId} and e.lane_id = any(${laneIds}::bigint[]) and e.end_at <= ${now}
+        and e.ending_until < statement_timestamp()
+      for update of e skip locked)
+    update lanes l set open = false, ending_until = statement_timestamp() + interval '30 seconds'
+    from due
+    where l.company_id = ${companyId} and l.lane_id = due.lane_id
     returning l.company_id, l.lane_id, l.tail,
       l.end_code as error_code, due.first_uuid, due.last_uuid`
 }
 
 /** Extends the claim on a lane, or with 0 seconds gives it back. */
 export const extendEndingClaim = (sql: Sql, { companyId, laneId }: EndingLane, seconds: number) => sql`
-  update lanes set ending_until = clock_timestamp() + make_interval(secs => ${seconds})
+  update lanes set ending_until = statement_timestamp() + make_interval(secs => ${seconds})
   where company_id = ${companyId} and lane_id = ${laneId}`
 
 /** A lease of the lane that a worker has. */

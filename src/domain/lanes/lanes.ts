@@ -1,14 +1,21 @@
+import { byCompany, sweep } from '../../db/by-company.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
-import { type Lease, MOST_WAITING_LANES, type Queue, type Run, type RunnableLane } from './lane.ts'
+import {
+  type Lease,
+  type LeasePage,
+  MOST_WAITING_LANES,
+  type PagedLane,
+  type Queue,
+  type QueuePage,
+  type Run,
+  type RunnableLane,
+} from './lane.ts'
 import * as store from './store.ts'
 
 export {
-  blockedLanes,
   expiredLeasesOfClosedLanes,
   finishLeases,
-  lanesInTurn,
   leasedRanges,
-  leasesInTurn,
   postponeLane,
   waitingByRoute,
   waitingLane,
@@ -50,6 +57,21 @@ export async function companiesWithLeases(sql: Sql, now: Date): Promise<number[]
     if (!last || sum(page.map(({ leases }) => leases)) < PAGE) return found
     after = last.companyId
   }
+}
+
+/** The next lanes of each of these channels of companies that may go now. */
+export const lanesInTurn = (sql: Sql, priority: number, now: Date, pages: QueuePage[], limit: number) =>
+  byCompany<QueuePage, PagedLane>(pages, (companyId, own) =>
+    store.lanesInTurn(sql, companyId, priority, now, own, limit),
+  )
+
+/** The next leases of each of these companies that expired or were returned. */
+export async function leasesInTurn(sql: Sql, priority: number, now: Date, pages: LeasePage[], limit: number) {
+  const gateways = await store.selectGatewaysInUse(sql)
+  return byCompany<LeasePage, PagedLane & { leaseId: number }>(pages, async (_, own) => {
+    const read = await Promise.all(own.map(page => store.leasesInTurn(sql, page, priority, now, gateways, limit)))
+    return read.flat()
+  })
 }
 
 const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0)
@@ -108,10 +130,27 @@ export async function takeOver(sql: Sql, lease: { companyId: number; leaseId: nu
   return taken
 }
 
-/** Renews leases and returns their tokens. A lease whose token is missing belongs to another worker now. */
-export async function renewLeases(sql: Sql, worker: string, tokens: string[]): Promise<Set<string>> {
-  return new Set((await store.renewLeases(sql, worker, tokens)).map(({ token }) => token))
+/** Renews leases, and says of each whether it is still ours. A lease whose company cannot be reached is left out. */
+export function renewLeases<Own extends Pick<Lease, 'companyId' | 'leaseId' | 'token'>>(
+  sql: Sql,
+  leases: Own[],
+  worker: string,
+): Promise<{ lease: Own; isOurs: boolean }[]> {
+  return byCompany(leases, async (companyId, own) => {
+    const renewed = new Set((await store.renewLeases(sql, companyId, own, worker)).map(({ token }) => token))
+    return own.map(lease => ({ lease, isOurs: renewed.has(lease.token) }))
+  })
 }
+
+/** Which of these lanes may no longer send. */
+export const blockedLanes = (sql: Sql, lanes: { companyId: number; laneId: number }[]) =>
+  byCompany(lanes, (companyId, own) =>
+    store.blockedLanes(
+      sql,
+      companyId,
+      own.map(({ laneId }) => laneId),
+    ),
+  )
 
 /** Whether a deadline after this moment covers the range of the lease. */
 export async function hasDeadline(sql: Sql, lease: Lease, after: Date): Promise<boolean> {
@@ -130,6 +169,14 @@ const MOST_BATCHES = 100
 
 /** Deletes empty lanes of sender names without registration, because a client may use another name in every message. */
 export async function forgetIdleLanes(sql: Sql): Promise<void> {
-  let batches = 0
-  while ((await store.deleteIdleLanes(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
+  await sweep(
+    limit => store.selectIdleLanes(sql, limit),
+    (companyId, idle) =>
+      store.deleteIdleLanes(
+        sql,
+        companyId,
+        idle.map(({ laneId }) => laneId),
+      ),
+    { batch: BATCH, mostBatches: MOST_BATCHES },
+  )
 }

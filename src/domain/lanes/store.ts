@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import {
@@ -27,9 +28,9 @@ const columns = (sql: Sql) => sql`
   d.first_uuid, d.last_uuid`
 
 /** A name without registration has no sender. */
-const withSender = (sql: Sql) => sql`
-  left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
-  left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id`
+const withSender = (sql: Sql, companyId: number) => sql`
+  left join senders s on s.company_id = ${companyId} and s.sender_id = l.sender_id
+  left join dispatches d on d.company_id = ${companyId} and d.dispatch_id = l.dispatch_id`
 
 /** Neither suspended nor past its end, and not stepped aside. */
 const mayGo = (sql: Sql, now: Date) => sql`
@@ -66,7 +67,7 @@ export function selectQueues(sql: Sql, lastPriority: number, now: Date, after: Q
 export function selectCompaniesWithLeases(sql: Sql, now: Date, afterCompanyId: number, limit: number) {
   return sql<{ companyId: number; isReady: boolean; leases: number }[]>`
     select company_id, count(*) as leases,
-      bool_or(due_at <= ${now} and claimed_until < clock_timestamp()) or count(*) = ${limit} as is_ready
+      bool_or(due_at <= ${now} and claimed_until < statement_timestamp()) or count(*) = ${limit} as is_ready
     from (
       select company_id, due_at, claimed_until from leases where company_id > ${afterCompanyId}
       order by company_id, due_at
@@ -77,21 +78,28 @@ export function selectCompaniesWithLeases(sql: Sql, now: Date, afterCompanyId: n
 }
 
 /**
- * The next lanes of each of these channels of companies that may go now, in each those first that were served longest
- * ago. Disabled companies are left out.
+ * The next lanes of each of these channels of a company that may go now, in each those first that were served longest
+ * ago. A disabled company has none.
  */
-export function lanesInTurn(sql: Sql, priority: number, now: Date, pages: QueuePage[], limit: number) {
+export function lanesInTurn(
+  sql: Sql,
+  companyId: number,
+  priority: number,
+  now: Date,
+  pages: Omit<QueuePage, 'companyId'>[],
+  limit: number,
+) {
   return sql<PagedLane[]>`
     select lane.* from unnest(
-      ${pages.map(({ companyId }) => companyId)}::bigint[], ${pages.map(({ channelType }) => channelType)}::text[],
+      ${pages.map(({ channelType }) => channelType)}::text[],
       ${pages.map(({ after }) => after?.place ?? '-infinity')}::text[]::timestamptz[],
       ${pages.map(({ after }) => after?.id ?? 0)}::bigint[]
-    ) q (company_id, channel_type, served_at, lane_id)
-    join companies c on c.company_id = q.company_id and c.status = 'ACTIVE'
+    ) q (channel_type, served_at, lane_id)
+    join companies c on c.company_id = ${companyId} and c.status = 'ACTIVE'
     cross join lateral (
       select ${columns(sql)}, l.tail - l.cursor as waiting, l.served_at::text as place, l.lane_id as place_id
-      from lanes l ${withSender(sql)}
-      where l.company_id = c.company_id and l.channel_type = q.channel_type and l.priority = ${priority}
+      from lanes l ${withSender(sql, companyId)}
+      where l.company_id = ${companyId} and l.channel_type = q.channel_type and l.priority = ${priority}
         and l.open and l.cursor < l.tail and ${mayGo(sql, now)}
         and (l.served_at, l.lane_id) > (q.served_at, q.lane_id)
       order by l.served_at, l.lane_id
@@ -99,35 +107,46 @@ export function lanesInTurn(sql: Sql, priority: number, now: Date, pages: QueueP
     ) lane`
 }
 
-/** The next leases of each of these companies that expired or were returned, in open lanes. */
-export function leasesInTurn(sql: Sql, priority: number, now: Date, pages: LeasePage[], limit: number) {
+/** The next leases of a company that expired or were returned, in open lanes. */
+export function leasesInTurn(
+  sql: Sql,
+  { companyId, after }: LeasePage,
+  priority: number,
+  now: Date,
+  gateways: GatewayInUse[],
+  limit: number,
+) {
   return sql<(PagedLane & { leaseId: number })[]>`
-    select lease.* from unnest(
-      ${pages.map(({ companyId }) => companyId)}::bigint[],
-      ${pages.map(({ after }) => after?.place ?? '-infinity')}::text[]::timestamptz[],
-      ${pages.map(({ after }) => after?.id ?? 0)}::bigint[]
-    ) q (company_id, due_at, lease_id)
-    join companies c on c.company_id = q.company_id and c.status = 'ACTIVE'
-    cross join lateral (
-      select e.lease_id, g.gateway_id, ${columns(sql)}, e.next_seq - e.first_seq as waiting,
-        e.due_at::text as place, e.lease_id as place_id
-      from leases e
-      join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id and l.open and l.priority = ${priority}
-      ${withSender(sql)} ${itsGateway(sql, now)}
-      where e.company_id = c.company_id and e.due_at <= ${now} and e.claimed_until < clock_timestamp() and ${mayGo(sql, now)}
-        and (e.due_at, e.lease_id) > (q.due_at, q.lease_id)
-      order by e.due_at, e.lease_id
-      limit ${limit}
-    ) lease`
+    select e.lease_id, g.gateway_id, ${columns(sql)}, e.next_seq - e.first_seq as waiting,
+      e.due_at::text as place, e.lease_id as place_id
+    from leases e
+    join companies c on c.company_id = ${companyId} and c.status = 'ACTIVE'
+    join lanes l on l.company_id = ${companyId} and l.lane_id = e.lane_id and l.open and l.priority = ${priority}
+    ${withSender(sql, companyId)} ${itsGateway(sql, now, gateways)}
+    where e.company_id = ${companyId} and e.due_at <= ${now} and e.claimed_until < statement_timestamp()
+      and ${mayGo(sql, now)}
+      and (e.due_at, e.lease_id) > (${after?.place ?? '-infinity'}::text::timestamptz, ${after?.id ?? 0})
+    order by e.due_at, e.lease_id
+    limit ${limit}`
 }
+
+/** A gateway that is not paused. `brands` is a list of PostgreSQL. */
+export type GatewayInUse = { gatewayId: number; channelType: string; brands: string }
+
+export const selectGatewaysInUse = (sql: Sql) => sql<GatewayInUse[]>`
+  select gateway_id, channel_type, brands::text from gateways where not paused`
 
 /**
  * The gateway that may have accepted parts of a lease, if it is in use and serves the lane. A lease waits for it for at
  * most an hour.
  */
-const itsGateway = (sql: Sql, now: Date) => sql`
-  left join gateways g on g.gateway_id = e.gateway_id and not g.paused and g.channel_type = l.channel_type
-    and (g.brands = '{}' or l.brand_id = any(g.brands)) and e.due_at > ${now}::timestamptz - interval '1 hour'`
+const itsGateway = (sql: Sql, now: Date, gateways: GatewayInUse[]) => sql`
+  left join unnest(
+    ${gateways.map(({ gatewayId }) => gatewayId)}::bigint[], ${gateways.map(({ channelType }) => channelType)}::text[],
+    ${gateways.map(({ brands }) => brands)}::text[]
+  ) g (gateway_id, channel_type, brands)
+    on g.gateway_id = e.gateway_id and g.channel_type = l.channel_type
+    and (g.brands = '{}' or l.brand_id = any(g.brands::smallint[])) and e.due_at > ${now}::timestamptz - interval '1 hour'`
 
 /** Counts the waiting lanes of a company, at most up to `most`. */
 export function countWaitingLanes(sql: Sql, companyId: number, most: number) {
@@ -166,20 +185,21 @@ const leasing = (sql: Sql, companyId: number, chunks: WantedChunk[], worker: str
   settings as (
     select ${chunks.every(isFewCodes) ? sql`set_config('synchronous_commit', 'off', true)` : null}),
   lane as (
-    select l.company_id, l.lane_id, l.cursor as first, least(l.cursor + q.size, l.tail) as next
+    select l.company_id, l.lane_id, l.cursor as first, least(l.cursor + q.size, l.tail) as next, q.token
     from unnest(
-      ${chunks.map(({ lane }) => lane.laneId)}::bigint[], ${chunks.map(({ size }) => size)}::int[]
-    ) q (lane_id, size)
+      ${chunks.map(({ lane }) => lane.laneId)}::bigint[], ${chunks.map(({ size }) => size)}::int[],
+      ${chunks.map(() => randomUUID())}::uuid[]
+    ) q (lane_id, size, token)
     join lanes l on l.company_id = ${companyId} and l.lane_id = q.lane_id
     where l.open and l.cursor < l.tail
     for update of l skip locked),
   moved as (
-    update lanes set cursor = lane.next, served_at = clock_timestamp() from lane
+    update lanes set cursor = lane.next, served_at = statement_timestamp() from lane
     where lanes.company_id = ${companyId} and lanes.lane_id = lane.lane_id),
   leased as (
     insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
-    select company_id, lane_id, first, next, ${worker}, gen_random_uuid(),
-      clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) from lane, settings
+    select company_id, lane_id, first, next, ${worker}, token,
+      statement_timestamp() + make_interval(secs => ${LEASE_SECONDS}) from lane, settings
     returning company_id, lease_id, lane_id, first_seq,
       next_seq, token, attempts)`
 
@@ -212,41 +232,42 @@ export function takeOverLease(sql: Sql, lease: { companyId: number; leaseId: num
       where e.company_id = ${lease.companyId} and e.lease_id = ${lease.leaseId} and l.open
       for update of l skip locked),
     served as (
-      update lanes set served_at = clock_timestamp() from lane
+      update lanes set served_at = statement_timestamp() from lane
       where lanes.company_id = lane.company_id and lanes.lane_id = lane.lane_id)
-    update leases set worker = ${worker}, token = gen_random_uuid(),
-      claimed_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+    update leases set worker = ${worker}, token = ${randomUUID()},
+      claimed_until = statement_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     from lane
-    where leases.company_id = ${lease.companyId} and lease_id = ${lease.leaseId} and claimed_until < clock_timestamp()
+    where leases.company_id = ${lease.companyId} and lease_id = ${lease.leaseId} and claimed_until < statement_timestamp()
     returning leases.company_id, lease_id, leases.lane_id,
       first_seq, next_seq, token, attempts, lane.was_held`
 }
 
 /**
- * Renews the leases that this worker still has, and returns their tokens. The rows are locked in their order, as in
- * `finishLeases`: otherwise the two statements could wait for each other.
+ * Renews the leases of a company that this worker still has, and returns their tokens. The rows are locked in their
+ * order, as in `finishLeases`: otherwise the two statements could wait for each other.
  */
-export function renewLeases(sql: Sql, worker: string, tokens: string[]) {
+export function renewLeases(sql: Sql, companyId: number, leases: Pick<Lease, 'leaseId' | 'token'>[], worker: string) {
   return sql<{ token: string }[]>`
     with ours as (
-      select company_id, lease_id from leases
-      where worker = ${worker} and token = any(${tokens}::uuid[])
-      order by company_id, lease_id for update)
-    update leases set claimed_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+      select lease_id from leases
+      where company_id = ${companyId} and lease_id = any(${leases.map(({ leaseId }) => leaseId)}::bigint[])
+        and worker = ${worker} and token = any(${leases.map(({ token }) => token)}::uuid[])
+      order by lease_id for update)
+    update leases set claimed_until = statement_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     from ours
-    where leases.company_id = ours.company_id and leases.lease_id = ours.lease_id
+    where leases.company_id = ${companyId} and leases.lease_id = ours.lease_id
     returning token`
 }
 
-/** Which of these lanes may no longer send: stopped, sender suspended or ended, company disabled. */
-export function blockedLanes(sql: Sql, lanes: { companyId: number; laneId: number }[]) {
+/** Which of these lanes of a company may no longer send: stopped, sender suspended or ended, company disabled. */
+export function blockedLanes(sql: Sql, companyId: number, laneIds: number[]) {
   return sql<{ companyId: number; laneId: number }[]>`
     select l.company_id, l.lane_id
-    from unnest(${lanes.map(lane => lane.companyId)}::bigint[], ${lanes.map(lane => lane.laneId)}::bigint[]) q (company_id, lane_id)
-    join lanes l on l.company_id = q.company_id and l.lane_id = q.lane_id
-    join companies c on c.company_id = l.company_id
-    left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
-    where not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED'`
+    from lanes l
+    join companies c on c.company_id = ${companyId}
+    left join senders s on s.company_id = ${companyId} and s.sender_id = l.sender_id
+    where l.company_id = ${companyId} and l.lane_id = any(${laneIds}::bigint[])
+      and (not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED')`
 }
 
 /**
@@ -301,24 +322,31 @@ export function expiredLeasesOfClosedLanes(sql: Sql, limit: number) {
     select e.company_id, lease_id, e.lane_id, first_seq,
       next_seq, token, attempts, true as was_held, gateway_id
     from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
-    where e.worker is not null and e.claimed_until < clock_timestamp() and not l.open
+    where e.worker is not null and e.claimed_until < statement_timestamp() and not l.open
     limit ${limit}`
 }
 
+/** Lanes of sender names without registration that sent nothing for two days. */
+const isIdle = (sql: Sql) => sql`
+  i.dispatch_id is null and i.sender_id is null and i.cursor = i.tail and i.served_at < now() - interval '2 days'
+  and not exists (select from leases e where e.company_id = i.company_id and e.lane_id = i.lane_id)
+  and not exists (select from deadlines t where t.company_id = i.company_id and t.lane_id = i.lane_id)`
+
+export const selectIdleLanes = (sql: Sql, limit: number) => sql<{ companyId: number; laneId: number }[]>`
+  select i.company_id, i.lane_id from lanes i where ${isIdle(sql)} limit ${limit}`
+
 /**
- * Deletes lanes of sender names without registration that sent nothing for two days and have no leases and no deadlines. A
- * concurrent transaction that adds messages either locks the lane first, or creates it again.
+ * Deletes lanes of a company that are still idle. A concurrent transaction that adds messages either locks the lane first,
+ * or creates it again.
  */
-export function deleteIdleLanes(sql: Sql, limit: number) {
-  return sql`
-    delete from lanes l using (
-      select i.company_id, i.lane_id from lanes i
-      where i.dispatch_id is null and i.sender_id is null and i.cursor = i.tail
-        and i.served_at < now() - interval '2 days'
-        and not exists (select from leases e where e.company_id = i.company_id and e.lane_id = i.lane_id)
-        and not exists (select from deadlines t where t.company_id = i.company_id and t.lane_id = i.lane_id)
-      limit ${limit} for update of i skip locked) idle
-    where l.company_id = idle.company_id and l.lane_id = idle.lane_id`
+export function deleteIdleLanes(sql: Sql, companyId: number, laneIds: number[]) {
+  return sql<{ laneId: number }[]>`
+    with idle as (
+      select i.lane_id from lanes i
+      where i.company_id = ${companyId} and i.lane_id = any(${laneIds}::bigint[]) and ${isIdle(sql)}
+      for update of i skip locked)
+    delete from lanes l using idle where l.company_id = ${companyId} and l.lane_id = idle.lane_id
+    returning l.lane_id`
 }
 
 /** The leased ranges of a dispatch. */
@@ -335,7 +363,7 @@ export function waitingLanes(sql: Sql, companyId: number, dispatchId: number) {
     select ${waitingColumns(sql)}
     from lanes l
     join companies c on c.company_id = l.company_id
-    ${withSender(sql)}
+    ${withSender(sql, companyId)}
     where l.company_id = ${companyId} and l.dispatch_id = ${dispatchId} and l.open
       and (l.cursor < l.tail
         or exists (select from leases e where e.company_id = l.company_id and e.lane_id = l.lane_id))
@@ -348,7 +376,7 @@ export function waitingLane(sql: Sql, companyId: number, laneId: number) {
     select ${waitingColumns(sql)}
     from lanes l
     join companies c on c.company_id = l.company_id
-    ${withSender(sql)}
+    ${withSender(sql, companyId)}
     where l.company_id = ${companyId} and l.lane_id = ${laneId} and l.open`
 }
 

@@ -1,9 +1,17 @@
+import { byCompany } from '../../db/by-company.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as lanes from '../lanes/deadlines.ts'
 import { lastSentIn } from '../messages/messages.ts'
 
 /** Claims ranges whose lifetime is over for 30 seconds. If this engine dies, another one claims them after that. */
-export const takeDeadlines = (sql: Sql, now: Date): Promise<lanes.Deadline[]> => lanes.claimDeadlines(sql, now, 100)
+export const takeDeadlines = async (sql: Sql, now: Date): Promise<lanes.Deadline[]> =>
+  byCompany(await lanes.selectDueDeadlines(sql, now, 100), (companyId, due) =>
+    lanes.claimDeadlines(
+      sql,
+      companyId,
+      due.map(({ deadlineId }) => deadlineId),
+    ),
+  )
 
 /**
  * Removes the deadline of a range whose overdue messages have failed. A message that was recorded as sent after the deadline

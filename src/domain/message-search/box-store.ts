@@ -2,7 +2,7 @@ import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { FoundMessage } from './found-message.ts'
 import type { Bounds, Filter } from './search.ts'
-import { columnLists, foundColumns, joinDispatch, outboundFilters } from './store.ts'
+import { columnLists, foundColumns, itsCompany, joinDispatch, outboundFilters } from './store.ts'
 
 /** A message as the cabinet shows it. */
 export type ShownMessage = FoundMessage & {
@@ -60,7 +60,7 @@ export function selectShown(sql: Sql, question: BoxQuestion) {
       m.tariff_id, m.key_id, m.operator_error, m.send_at,
       m.lane_id is null and m.send_at is null as is_rejected, n.name as dispatch_name
     from (${found}) m
-    ${joinDispatch(sql)}
+    ${joinDispatch(sql, itsCompany(sql))}
     join lateral (select name from companies where company_id = m.company_id offset 0) k on true
     left join lateral (
       select name from dispatches where company_id = m.company_id and dispatch_id = d.dispatch_id offset 0) n on true
@@ -92,7 +92,7 @@ function keyed(sql: Sql, key: BoxKey | undefined) {
 
 /** Adds conditions only for given filters, because PostgreSQL plans these statements for their values. */
 const conditionsOf = (sql: Sql, { filter, errorCodes, brandIds, digits, words }: BoxQuestion) => sql`
-  ${outboundFilters(sql, filter)}
+  ${outboundFilters(sql, filter, itsCompany(sql))}
   ${errorCodes ? sql`and m.error_code = any(${errorCodes}::int[])` : sql``}
   ${brandIds ? sql`and m.brand_id = any(${brandIds}::int[])` : sql``}
   ${digits ? sql`and (m.destination like ${`%${digits.digits}%`} or m.text ilike ${like(digits.typed)})` : sql``}

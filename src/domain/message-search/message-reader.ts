@@ -1,4 +1,5 @@
 import { createBatcher } from '../../base/concurrency/batcher.ts'
+import { byCompany } from '../../db/by-company.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { FoundMessage } from './found-message.ts'
 import { type Found, NEWEST_FIRST, type Paging, searchMessages } from './message-search.ts'
@@ -64,8 +65,12 @@ export function createMessageReader(pool: Pool): MessageReader {
 const isOutbound = ({ directions }: Filter) => directions.every(direction => direction === 'outbound')
 
 async function lookUp(pool: Pool, column: store.LookupColumn, wanted: store.Wanted[]): Promise<FoundMessage[][]> {
-  const rows = await store.selectWanted(pool, column, wanted, MOST_LOOKED_UP)
-  const found = wanted.map((): FoundMessage[] => [])
-  for (const { place, ...message } of rows) found[place - 1]!.push(message)
-  return found
+  const byPlace = wanted.map((one, place) => ({ ...one, place }))
+  const rows = await byCompany(byPlace, async (companyId, own) => {
+    const values = own.map(({ value }) => value)
+    const found = await store.selectWanted(pool, companyId, column, values, MOST_LOOKED_UP)
+    return found.map(({ place, ...message }) => ({ place: own[place - 1]?.place, message }))
+  })
+  const found = Map.groupBy(rows, ({ place }) => place)
+  return wanted.map((_, place) => found.get(place)?.map(({ message }) => message) ?? [])
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
 import { numberPatternOf } from './country.ts'
 import type { FoundMessage } from './found-message.ts'
 import type { Bounds, Filter, Order } from './search.ts'
@@ -41,25 +41,23 @@ export function selectPage(sql: Sql, sources: SearchSource[], order: Order, offs
   return sql<FoundMessage[]>`
     select ${foundColumns(sql)}
     from (select * from (${page}) found ${inOrder(sql, order)} limit ${limit} offset ${offset}) m
-    ${joinDispatch(sql)}
+    ${joinDispatch(sql, sql`${first!.companyId}`)}
     ${inOrder(sql, order)}`
 }
 
 export type LookupColumn = 'message_uuid' | 'external_id' | 'destination'
 export type Wanted = { companyId: number; value: string }
 
-/** The newest messages of each wanted value. `place` is the index of the value in `wanted`, counted from 1. */
-export function selectWanted(sql: Sql, column: LookupColumn, wanted: Wanted[], most: number) {
-  const values = sql`${wanted.map(({ value }) => value)}::${sql.unsafe(arrayTypeOf[column])}`
+/** The newest messages of each wanted value of a company. `place` is the index of the value in `values`, counted from 1. */
+export function selectWanted(sql: Sql, companyId: number, column: LookupColumn, values: string[], most: number) {
   return sql<(FoundMessage & { place: number })[]>`
     select q.place, ${foundColumns(sql)}
-    from unnest(${wanted.map(({ companyId }) => companyId)}::bigint[], ${values})
-      with ordinality q (company_id, value, place)
+    from unnest(${values}::${sql.unsafe(arrayTypeOf[column])}) with ordinality q (value, place)
     cross join lateral (
       select ${sql.unsafe(columnLists.messages.join(', '))} from messages m
-      where m.company_id = q.company_id and ${sql(`m.${column}`)} = q.value
+      where m.company_id = ${companyId} and ${sql(`m.${column}`)} = q.value
       order by m.message_uuid desc limit ${most}) m
-    ${joinDispatch(sql)}
+    ${joinDispatch(sql, sql`${companyId}`)}
     order by q.place, m.message_uuid desc`
 }
 
@@ -114,14 +112,15 @@ const firstOptionsOf = (sql: Sql) => sql`
   case when m.cascade_step = 1 then d.options || jsonb_build_object('ttl', d.first_step -> 'ttl') else d.options end`
 
 /** Joins the fields of dispatch, sender and company to each message of the page. */
-export const joinDispatch = (sql: Sql) => sql`
-  left join lateral (${dispatchOf(sql)} offset 0) d on true
-  left join lateral (${senderOf(sql)} offset 0) s on true
-  join lateral (select currency from companies where company_id = m.company_id offset 0) c on true`
+export const joinDispatch = (sql: Sql, companyId: Fragment) => sql`
+  left join lateral (${dispatchOf(sql, companyId)} offset 0) d on true
+  left join lateral (${senderOf(sql, companyId)} offset 0) s on true
+  join lateral (select currency from companies where company_id = ${companyId} offset 0) c on true`
+
+/** The company of the message `m`, for statements about several companies. */
+export const itsCompany = (sql: Sql): Fragment => sql`m.company_id`
 
 // The parts of a statement ----------------------------------------------------------------------------------------
-
-export type Fragment = ReturnType<typeof senderOf>
 
 const shared = [
   'company_id',
@@ -186,18 +185,18 @@ function inOrder(sql: Sql, { by, descending }: Order) {
   return sql.unsafe(`order by ${first}message_uuid ${direction}`)
 }
 
-const dispatchOf = (sql: Sql) => sql`
+const dispatchOf = (sql: Sql, companyId: Fragment) => sql`
   select dispatch_id, channel_type, traffic_type, sender_name, center_id, options, start_at, offset_minutes, hours, days,
     callback_url, callback_events, cascade -> 0 as first_step
-  from dispatches where company_id = m.company_id and dispatch_id = ${dispatchIdOf(sql)}`
+  from dispatches where company_id = ${companyId} and dispatch_id = ${dispatchIdOf(sql, companyId)}`
 
 /** The dispatch of a message. For a later cascade step, it is the dispatch of the cascade. */
-const dispatchIdOf = (sql: Sql) => sql`
+const dispatchIdOf = (sql: Sql, companyId: Fragment) => sql`
   coalesce(m.dispatch_id, (
-    select c.dispatch_id from cascades c where c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid))`
+    select c.dispatch_id from cascades c where c.company_id = ${companyId} and c.cascade_uuid = m.cascade_uuid))`
 
-const senderOf = (sql: Sql) =>
-  sql`select sender_name from senders where company_id = m.company_id and sender_id = m.sender_id`
+const senderOf = (sql: Sql, companyId: Fragment) =>
+  sql`select sender_name from senders where company_id = ${companyId} and sender_id = m.sender_id`
 
 const methodOf = (sql: Sql) => sql`
   case when m.direction = 'inbound' then null when d.dispatch_id is not null then 'DISPATCH'
@@ -240,20 +239,20 @@ const arrayTypeOf = {
 const conditionsOf = (sql: Sql, source: SearchSource) => sql`
   ${source.bounds ? sql`and m.message_uuid between ${source.bounds.least} and ${source.bounds.greatest}` : sql``}
   ${source.exceptUuids ? sql`and m.message_uuid <> all(${source.exceptUuids}::uuid[])` : sql``}
-  ${source.rest ? (source.table === 'messages' ? outboundFilters(sql, source.rest) : inboundFilters(sql, source.rest)) : sql``}`
+  ${source.rest ? (source.table === 'messages' ? outboundFilters(sql, source.rest, sql`${source.companyId}`) : inboundFilters(sql, source.rest)) : sql``}`
 
-export function outboundFilters(sql: Sql, filter: Filter) {
+export function outboundFilters(sql: Sql, filter: Filter, companyId: Fragment) {
   const ofDispatch = (column: string) => sql`(
-    select ${sql(`d.${column}`)} from dispatches d where d.company_id = m.company_id and d.dispatch_id = ${dispatchIdOf(sql)})`
+    select ${sql(`d.${column}`)} from dispatches d where d.company_id = ${companyId} and d.dispatch_id = ${dispatchIdOf(sql, companyId)})`
   return sql`
     ${commonFilters(sql, filter)}
     ${among(sql, sql`coalesce(m.channel_type, ${ofDispatch('channel_type')})`, filter.channelTypes)}
     ${among(sql, sql`coalesce(m.traffic_type, ${ofDispatch('traffic_type')})`, filter.trafficTypes)}
     ${among(sql, sql`coalesce(m.center_id, ${ofDispatch('center_id')})::text`, filter.centerIds?.map(String))}
-    ${among(sql, sql`coalesce(m.sender_name, (${senderOf(sql)}), ${ofDispatch('sender_name')})`, filter.senderNames)}
-    ${among(sql, sql`case when ${dispatchIdOf(sql)} is null then coalesce(m.sending_method, 'API') else 'DISPATCH' end`, filter.methods)}
+    ${among(sql, sql`coalesce(m.sender_name, (${senderOf(sql, companyId)}), ${ofDispatch('sender_name')})`, filter.senderNames)}
+    ${among(sql, sql`case when ${dispatchIdOf(sql, companyId)} is null then coalesce(m.sending_method, 'API') else 'DISPATCH' end`, filter.methods)}
     ${among(sql, sql`m.external_id`, filter.externalIds)}
-    ${among(sql, sql`${dispatchIdOf(sql)}::text`, filter.dispatchIds?.map(String))}
+    ${among(sql, sql`${dispatchIdOf(sql, companyId)}::text`, filter.dispatchIds?.map(String))}
     ${among(sql, sql`m.template_id::text`, filter.templateIds?.map(String))}
     ${among(sql, sql`m.cascade_uuid::text`, filter.cascadeUuid === undefined ? undefined : [filter.cascadeUuid])}
     ${among(sql, statusWord(sql), filter.statuses)}
@@ -262,7 +261,7 @@ export function outboundFilters(sql: Sql, filter: Filter) {
     ${between(sql, sql`coalesce(m.sent_at, m.final_at)`, filter)}
     ${is(sql, sql`m.status = 'CREATED'`, filter.isReadyToStop)}
     ${is(sql, sql`coalesce(m.cascade_step, 1) = 1`, filter.isRoot)}
-    ${is(sql, sql`${dispatchIdOf(sql)} is not null`, filter.isOfDispatch)}`
+    ${is(sql, sql`${dispatchIdOf(sql, companyId)} is not null`, filter.isOfDispatch)}`
 }
 
 /** The filters that apply to inbound messages. A filter that excludes all inbound messages was handled before. */

@@ -63,7 +63,7 @@ export function replaceHash(sql: Sql, account: Account, passwordHash: string) {
 /** Disabling twice keeps the first moment. */
 export function setDisabled(sql: Sql, login: string, disabled: boolean) {
   return sql<{ partnerId: number }[]>`
-    update partners set disabled_at = case when ${disabled} then coalesce(disabled_at, clock_timestamp()) end
+    update partners set disabled_at = case when ${disabled} then coalesce(disabled_at, statement_timestamp()) end
     where login = ${login}
     returning partner_id`
 }

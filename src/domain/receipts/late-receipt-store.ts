@@ -55,9 +55,14 @@ export const selectNewestOfGateway = (sql: Sql, gatewayId: number, limit: number
     select destination from messages m where m.company_id = r.company_id and m.message_uuid = r.message_uuid offset 0) m on true
   order by r.received_at desc`
 
-export const deleteOldLateReceipts = (sql: Sql, limit: number) => sql`
-  with old as materialized (
-    select company_id, message_uuid, status from late_receipts where received_at < now() - interval '30 days'
-    order by received_at limit ${limit} for update skip locked)
-  delete from late_receipts r using old
-  where r.company_id = old.company_id and r.message_uuid = old.message_uuid and r.status = old.status`
+export type LateReceiptKey = { companyId: number; uuid: string; status: string }
+
+export const selectOldLateReceipts = (sql: Sql, limit: number) => sql<LateReceiptKey[]>`
+  select company_id, message_uuid as uuid, status from late_receipts where received_at < now() - interval '30 days'
+  order by received_at limit ${limit}`
+
+export const deleteLateReceipts = (sql: Sql, companyId: number, keys: LateReceiptKey[]) => sql<{ uuid: string }[]>`
+  delete from late_receipts r using unnest(
+    ${keys.map(({ uuid }) => uuid)}::uuid[], ${keys.map(({ status }) => status)}::text[]) q (uuid, status)
+  where r.company_id = ${companyId} and r.message_uuid = q.uuid and r.status = q.status::message_status
+  returning r.message_uuid as uuid`

@@ -1,3 +1,4 @@
+import { sweep } from '../../db/by-company.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './late-receipt-store.ts'
 import type { StatusReport } from './status-report.ts'
@@ -39,6 +40,9 @@ const MOST_OLD_BATCHES = 1000
 
 /** Deletes in batches, so that no statement takes long. The next call deletes the rest. */
 export async function forgetOldLateReceipts(sql: Sql): Promise<void> {
-  let batches = 0
-  while ((await store.deleteOldLateReceipts(sql, OLD_AT_ONCE)).count === OLD_AT_ONCE && ++batches < MOST_OLD_BATCHES);
+  await sweep(
+    limit => store.selectOldLateReceipts(sql, limit),
+    (companyId, old) => store.deleteLateReceipts(sql, companyId, old),
+    { batch: OLD_AT_ONCE, mostBatches: MOST_OLD_BATCHES },
+  )
 }

@@ -36,8 +36,12 @@ const commentAfter = (sql: Sql, { to, comment }: NewReviewChange) =>
 
 /** The condition that the dates of an unlocked row are still the dates that the change was decided on. */
 export const hasDates = (sql: Sql, { validFrom, validTo }: Pick<Reviewed, 'validFrom' | 'validTo'>) => sql`
-  date_trunc('milliseconds', valid_from) = ${validFrom}
-  and date_trunc('milliseconds', valid_to) is not distinct from ${validTo}::timestamptz`
+  ${sameMillisecond(sql, 'valid_from', validFrom)}
+  and ${validTo ? sameMillisecond(sql, 'valid_to', validTo) : sql`valid_to is null`}`
+
+/** The program reads moments in whole milliseconds. */
+const sameMillisecond = (sql: Sql, column: string, moment: Date) => sql`
+  ${sql(column)} >= ${moment} and ${sql(column)} < ${moment}::timestamptz + interval '1 millisecond'`
 
 /** The values of the columns from_status, to_status, moved_by, comment and moved_at of a stored change. */
 export const valuesOfChange = (sql: Sql, { from, to, by, comment, at }: NewReviewChange) =>

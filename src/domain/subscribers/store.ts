@@ -13,35 +13,35 @@ export function insertSubscribers(sql: Sql, whose: SubscribersOf, subscribers: S
 /** The company and the sender name for which addresses are read. */
 export type AddressQuery = { senderName: string; destination: string }
 
-/** The newest first. Chats that blocked the bot come last: they only show whether they still block it. */
-export function selectAddresses(
-  sql: Sql,
-  gatewayId: number,
-  whose: Omit<SubscribersOf, 'senderName'>,
-  asked: AddressQuery[],
-) {
+/** An address of a number, and since when it is known. */
+export type KnownAddress = Subscriber & AddressQuery & { since: Date }
+
+/** The addresses that the company uploaded. */
+export function selectUploaded(sql: Sql, whose: Omit<SubscribersOf, 'senderName'>, asked: AddressQuery[]) {
   const { companyId, channelType } = whose
   const spelt = asked.flatMap(one => spellingsOf(channelType, one.senderName).map(spelling => ({ ...one, spelling })))
-  return sql<(Subscriber & AddressQuery)[]>`
-    select known.sender_name, known.destination, known.address
-    from (
-      select q.sender_name, s.destination, s.address, s.created_at as since
-      from unnest(
-        ${spelt.map(({ senderName }) => senderName)}::text[], ${spelt.map(({ spelling }) => spelling)}::text[],
-        ${spelt.map(({ destination }) => destination)}::text[]) q (sender_name, spelling, destination)
-      join subscribers s on s.sender_name = q.spelling and s.destination = q.destination
-      where s.company_id = ${companyId} and s.channel_type = ${channelType}
-      union all
-      select q.sender_name, chat.destination, chat.address, chat.seen_at
-      from unnest(
-        ${asked.map(({ senderName }) => senderName)}::text[], ${asked.map(({ destination }) => destination)}::text[]
-      ) q (sender_name, destination)
-      join gateway_chats chat on chat.gateway_id = ${gatewayId} and chat.destination = q.destination
-    ) known
-    left join gateway_chats chat on chat.gateway_id = ${gatewayId} and chat.address = known.address
-    group by known.sender_name, known.destination, known.address
-    order by coalesce(bool_or(chat.gone), false), max(known.since) desc, known.address`
+  return sql<KnownAddress[]>`
+    select q.sender_name, s.destination, s.address, s.created_at as since
+    from unnest(
+      ${spelt.map(({ senderName }) => senderName)}::text[], ${spelt.map(({ spelling }) => spelling)}::text[],
+      ${spelt.map(({ destination }) => destination)}::text[]) q (sender_name, spelling, destination)
+    join subscribers s on s.sender_name = q.spelling and s.destination = q.destination
+    where s.company_id = ${companyId} and s.channel_type = ${channelType}`
 }
+
+/** The chats that the bot itself reported. */
+export function selectReported(sql: Sql, gatewayId: number, asked: AddressQuery[]) {
+  return sql<KnownAddress[]>`
+    select q.sender_name, chat.destination, chat.address, chat.seen_at as since
+    from unnest(
+      ${asked.map(({ senderName }) => senderName)}::text[], ${asked.map(({ destination }) => destination)}::text[]
+    ) q (sender_name, destination)
+    join gateway_chats chat on chat.gateway_id = ${gatewayId} and chat.destination = q.destination`
+}
+
+/** Which of these addresses blocked the bot. */
+export const selectGone = (sql: Sql, gatewayId: number, addresses: string[]) => sql<{ address: string }[]>`
+  select address from gateway_chats where gateway_id = ${gatewayId} and address = any(${addresses}::text[]) and gone`
 
 export function selectChats(sql: Sql, gatewayId: number, destination: string) {
   return sql<{ address: string }[]>`

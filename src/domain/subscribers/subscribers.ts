@@ -54,15 +54,30 @@ export async function addressesByName(
   whose: { companyId: number; channelType: string },
   asked: { senderName: string; destination: string }[],
 ): Promise<Map<string, Map<string, string[]>>> {
-  const found = await store.selectAddresses(sql, gatewayId, whose, asked)
-  const byName = new Map<string, Map<string, string[]>>()
-  for (const { senderName, destination, address } of found) {
-    const ofName = byName.get(senderName) ?? new Map<string, string[]>()
-    ofName.set(destination, [...(ofName.get(destination) ?? []), address])
+  const known = (
+    await Promise.all([store.selectUploaded(sql, whose, asked), store.selectReported(sql, gatewayId, asked)])
+  ).flat()
+  const gone = await goneAmong(sql, gatewayId, known)
+  const byName = new Map<string, Map<string, Set<string>>>()
+  for (const { senderName, destination, address } of known.toSorted(inOrder(gone))) {
+    const ofName = byName.get(senderName) ?? new Map<string, Set<string>>()
+    ofName.set(destination, (ofName.get(destination) ?? new Set()).add(address))
     byName.set(senderName, ofName)
   }
-  return byName
+  return new Map([...byName].map(([name, ofName]) => [name, new Map([...ofName].map(([to, all]) => [to, [...all]]))]))
 }
+
+async function goneAmong(sql: Sql, gatewayId: number, known: store.KnownAddress[]): Promise<Set<string>> {
+  if (known.length === 0) return new Set()
+  const addresses = [...new Set(known.map(({ address }) => address))]
+  return new Set((await store.selectGone(sql, gatewayId, addresses)).map(({ address }) => address))
+}
+
+/** The newest first. Chats that blocked the bot come last: they only show whether they still block it. */
+const inOrder = (gone: Set<string>) => (a: store.KnownAddress, b: store.KnownAddress) =>
+  Number(gone.has(a.address)) - Number(gone.has(b.address)) ||
+  b.since.getTime() - a.since.getTime() ||
+  (a.address < b.address ? -1 : 1)
 
 /** Deletes an address that is no longer valid. */
 export async function removeAddress(sql: Sql, gatewayId: number, gone: SubscribersOf & { address: string }) {

@@ -20,14 +20,18 @@ export function upsertTimers(sql: Sql, companyId: number, timers: Timer[]) {
     on conflict (company_id, message_uuid, kind) do update set due_at = least(t.due_at, excluded.due_at)`
 }
 
-/** Claims due timers for 30 seconds. If the engine crashes, another engine claims them afterwards. */
-export function takeTimers(sql: Sql, now: Date, limit: number) {
+/** Timers of all companies that are due and that no engine has claimed. */
+export const selectDueTimers = (sql: Sql, now: Date, limit: number) => sql<DueTimer[]>`
+  select company_id, message_uuid as uuid, kind from message_timers
+  where due_at <= ${now} and claimed_until < statement_timestamp() order by due_at limit ${limit}`
+
+/** Claims timers of a company for 30 seconds. If the engine crashes, another engine claims them afterwards. */
+export function claimTimers(sql: Sql, companyId: number, timers: DueTimer[]) {
   return sql<DueTimer[]>`
-    update message_timers t set claimed_until = clock_timestamp() + interval '30 seconds'
-    from (
-      select company_id, message_uuid, kind from message_timers
-      where due_at <= ${now} and claimed_until < clock_timestamp() order by due_at limit ${limit}) due
-    where t.company_id = due.company_id and t.message_uuid = due.message_uuid and t.kind = due.kind and t.claimed_until < clock_timestamp()
+    update message_timers t set claimed_until = statement_timestamp() + interval '30 seconds'
+    from unnest(${timers.map(({ uuid }) => uuid)}::uuid[], ${timers.map(({ kind }) => kind)}::text[]) due (uuid, kind)
+    where t.company_id = ${companyId} and t.message_uuid = due.uuid and t.kind = due.kind
+      and t.claimed_until < statement_timestamp()
     returning t.company_id, t.message_uuid as uuid, t.kind`
 }
 

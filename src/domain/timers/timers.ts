@@ -1,10 +1,13 @@
+import { byCompany } from '../../db/by-company.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
-import type { Timer, TimerKind } from './timer.ts'
-
-export { takeTimers } from './store.ts'
+import type { DueTimer, Timer, TimerKind } from './timer.ts'
 
 export type { Timer, TimerKind } from './timer.ts'
+
+/** Claims due timers, at most `limit`. */
+export const takeTimers = async (sql: Sql, now: Date, limit: number): Promise<DueTimer[]> =>
+  byCompany(await store.selectDueTimers(sql, now, limit), (companyId, due) => store.claimTimers(sql, companyId, due))
 
 export async function setTimers(sql: Sql, companyId: number, timers: Timer[]): Promise<void> {
   if (timers.length > 0) await store.upsertTimers(sql, companyId, timers)

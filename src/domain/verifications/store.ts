@@ -102,12 +102,20 @@ export function deleteSubject(sql: Sql, companyId: number, subject: string) {
   return sql`delete from verification_limits where company_id = ${companyId} and subject = ${subject}`
 }
 
-export function deleteOldSubjects(sql: Sql, limit: number) {
-  return sql`
-    delete from verification_limits l using (
-      select company_id, subject from verification_limits
-      where last_at < now() - interval '3 days' limit ${limit} for update skip locked) old
-    where l.company_id = old.company_id and l.subject = old.subject`
+export type SubjectKey = { companyId: number; subject: string }
+
+export const selectOldSubjects = (sql: Sql, limit: number) => sql<SubjectKey[]>`
+  select company_id, subject from verification_limits where last_at < now() - interval '3 days' limit ${limit}`
+
+/** Deletes subjects of a company that are still old. */
+export function deleteOldSubjects(sql: Sql, companyId: number, subjects: string[]) {
+  return sql<{ subject: string }[]>`
+    with old as (
+      select subject from verification_limits
+      where company_id = ${companyId} and subject = any(${subjects}::text[]) and last_at < now() - interval '3 days'
+      for update skip locked)
+    delete from verification_limits l using old where l.company_id = ${companyId} and l.subject = old.subject
+    returning l.subject`
 }
 
 // Codes -----------------------------------------------------------------------------------------------------------
@@ -255,15 +263,14 @@ export function selectVerification(sql: Sql, companyId: number, verificationUuid
     from verifications where company_id = ${companyId} and verification_uuid = ${verificationUuid}`
 }
 
-export function deleteOldVerifications(sql: Sql, limit: number) {
+export function deleteOldVerifications(sql: Sql, companyId: number, limit: number) {
   return sql`
-    delete from verifications v using (
-      select o.* from companies k cross join lateral (
-        select company_id, verification_uuid from verifications
-        where company_id = k.company_id and verification_uuid < uuid7_floor(now() - interval '7 days')
-        order by verification_uuid limit ${limit}) o
-      limit ${limit}) old
-    where v.company_id = old.company_id and v.verification_uuid = old.verification_uuid`
+    with old as (
+      select verification_uuid from verifications
+      where company_id = ${companyId} and verification_uuid < uuid7_floor(now() - interval '7 days')
+      order by verification_uuid limit ${limit})
+    delete from verifications v using old
+    where v.company_id = ${companyId} and v.verification_uuid = old.verification_uuid`
 }
 
 // Statistics ------------------------------------------------------------------------------------------------------

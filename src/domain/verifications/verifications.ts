@@ -1,5 +1,6 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Money } from '../../base/money.ts'
+import { everyCompany, sweep } from '../../db/by-company.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import type { VerifierSettings } from '../verifiers/verifier.ts'
 import { recordSent } from '../widgets/sessions.ts'
@@ -190,10 +191,22 @@ const MOST_BATCHES = 100
 
 /** Forgets verifications of more than a week ago, and subjects that no code was sent for since days. */
 export async function forgetOldVerifications(sql: Sql): Promise<void> {
+  await everyCompany(sql, companyId => forgetVerificationsOf(sql, companyId))
+  await sweep(
+    limit => store.selectOldSubjects(sql, limit),
+    (companyId, old) =>
+      store.deleteOldSubjects(
+        sql,
+        companyId,
+        old.map(({ subject }) => subject),
+      ),
+    { batch: BATCH, mostBatches: MOST_BATCHES },
+  )
+}
+
+async function forgetVerificationsOf(sql: Sql, companyId: number): Promise<void> {
   let batches = 0
-  while ((await store.deleteOldVerifications(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
-  batches = 0
-  while ((await store.deleteOldSubjects(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
+  while ((await store.deleteOldVerifications(sql, companyId, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
 }
 
 export {

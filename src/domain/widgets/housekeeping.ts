@@ -1,13 +1,39 @@
+import { sweep } from '../../db/by-company.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 
-const BATCH = 5000
-const MOST_BATCHES = 100
+const LIMITS = { batch: 5000, mostBatches: 100 }
 
 /** Forgets sessions a day after their end, used captchas when they expired, and errors after a month. */
 export async function forgetOldSessions(sql: Sql): Promise<void> {
-  for (const deleteOld of [store.deleteOldSessions, store.deleteOldUses, store.deleteOldErrors]) {
-    let batches = 0
-    while ((await deleteOld(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
-  }
+  await sweep(
+    limit => store.selectOldSessions(sql, limit),
+    (companyId, old) =>
+      store.deleteSessions(
+        sql,
+        companyId,
+        old.map(({ keyHash }) => keyHash),
+      ),
+    LIMITS,
+  )
+  await sweep(
+    limit => store.selectOldUses(sql, limit),
+    (companyId, old) =>
+      store.deleteUses(
+        sql,
+        companyId,
+        old.map(({ useHash }) => useHash),
+      ),
+    LIMITS,
+  )
+  await sweep(
+    limit => store.selectOldErrors(sql, limit),
+    (companyId, old) =>
+      store.deleteErrors(
+        sql,
+        companyId,
+        old.map(({ errorId }) => errorId),
+      ),
+    LIMITS,
+  )
 }

@@ -76,12 +76,12 @@ export function updateFailed(sql: Sql, session: Session, code: number, retryAfte
       and state <> 'SENT'`
 }
 
-export function deleteOldSessions(sql: Sql, limit: number) {
-  return sql`
-    delete from widget_sessions s using (
-      select company_id, key_hash from widget_sessions where ends_at < now() - interval '1 day' limit ${limit}) old
-    where s.company_id = old.company_id and s.key_hash = old.key_hash`
-}
+export const selectOldSessions = (sql: Sql, limit: number) => sql<{ companyId: number; keyHash: Buffer }[]>`
+  select company_id, key_hash from widget_sessions where ends_at < now() - interval '1 day' limit ${limit}`
+
+export const deleteSessions = (sql: Sql, companyId: number, keyHashes: Buffer[]) => sql<{ companyId: number }[]>`
+  delete from widget_sessions where company_id = ${companyId} and key_hash = any(${keyHashes}::bytea[])
+  returning company_id`
 
 // Captcha ---------------------------------------------------------------------------------------------------------
 
@@ -91,12 +91,12 @@ export function insertUse(sql: Sql, companyId: number, use: { hash: Buffer; expi
     on conflict do nothing`
 }
 
-export function deleteOldUses(sql: Sql, limit: number) {
-  return sql`
-    delete from captcha_uses u using (
-      select company_id, use_hash from captcha_uses where expires_at < now() - interval '1 minute' limit ${limit}) old
-    where u.company_id = old.company_id and u.use_hash = old.use_hash`
-}
+export const selectOldUses = (sql: Sql, limit: number) => sql<{ companyId: number; useHash: Buffer }[]>`
+  select company_id, use_hash from captcha_uses where expires_at < now() - interval '1 minute' limit ${limit}`
+
+export const deleteUses = (sql: Sql, companyId: number, useHashes: Buffer[]) => sql<{ companyId: number }[]>`
+  delete from captcha_uses where company_id = ${companyId} and use_hash = any(${useHashes}::bytea[])
+  returning company_id`
 
 // Errors ----------------------------------------------------------------------------------------------------------
 
@@ -137,9 +137,9 @@ export function countErrors(sql: Sql, companyId: number) {
     group by widget_id, code order by widget_id, count desc, code`
 }
 
-export function deleteOldErrors(sql: Sql, limit: number) {
-  return sql`
-    delete from widget_errors e using (
-      select company_id, error_id from widget_errors where created_at < now() - interval '30 days' limit ${limit}) old
-    where e.company_id = old.company_id and e.error_id = old.error_id`
-}
+export const selectOldErrors = (sql: Sql, limit: number) => sql<{ companyId: number; errorId: number }[]>`
+  select company_id, error_id from widget_errors where created_at < now() - interval '30 days' limit ${limit}`
+
+export const deleteErrors = (sql: Sql, companyId: number, errorIds: number[]) => sql<{ companyId: number }[]>`
+  delete from widget_errors where company_id = ${companyId} and error_id = any(${errorIds}::bigint[])
+  returning company_id`

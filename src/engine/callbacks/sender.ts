@@ -4,14 +4,8 @@ import type { Logger } from 'pino'
 import type { BoxKey } from '../../base/secret-box.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { Receiver } from '../../domain/callbacks/callback.ts'
-import {
-  claimReceivers,
-  expireCallbacks,
-  findDueReceivers,
-  releaseReceiver,
-  renewReceivers,
-  saveProgress,
-} from '../../domain/callbacks/callbacks.ts'
+import { expireCallbacks, releaseReceiver, saveProgress } from '../../domain/callbacks/callbacks.ts'
+import { claimReceivers, findDueReceivers, renewReceivers } from '../../domain/callbacks/receivers.ts'
 import { type Loop, repeat } from '../loop.ts'
 import { Poster, type RequestSettings } from './request.ts'
 import { type RoundContext, sendRound } from './round.ts'

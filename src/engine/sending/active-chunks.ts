@@ -200,15 +200,12 @@ export class ActiveChunks {
   async renew(): Promise<void> {
     if (this.#chunks.size === 0) return
     const askedAt = performance.now()
-    const chunks = [...this.#chunks] // a copy: the answer says nothing of chunks that are added meanwhile
     const { sql, worker } = this.#context
-    const renewed = await renewLeases(
-      sql,
-      worker,
-      chunks.map(([token]) => token),
-    )
-    for (const [token, chunk] of chunks) {
-      if (renewed.has(token)) chunk.leasedUntil = askedAt + LEASE_SECONDS * 1000
+    const leases = [...this.#chunks.values()].map(({ lease }) => lease)
+    for (const { lease, isOurs } of await renewLeases(sql, leases, worker)) {
+      const chunk = this.#chunks.get(lease.token)
+      if (!chunk) continue // it ended meanwhile
+      if (isOurs) chunk.leasedUntil = askedAt + LEASE_SECONDS * 1000
       else chunk.isBlocked = true
     }
   }

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { byCompany, sweep } from './by-company.ts'
+
+const away = () => Object.assign(new Error('connection to the remote node failed'), { code: '08006' })
+const items = [
+  { companyId: 1, n: 1 },
+  { companyId: 2, n: 2 },
+  { companyId: 1, n: 3 },
+]
+
+test('each company has one call with its items', async () => {
+  const calls: [number, number[]][] = []
+  const results = await byCompany(items, async (companyId, own) => {
+    calls.push([companyId, own.map(({ n }) => n)])
+    return own.map(({ n }) => n * 10)
+  })
+  expect(calls).toEqual([
+    [1, [1, 3]],
+    [2, [2]],
+  ])
+  expect(results).toEqual([10, 30, 20])
+})
+
+test('a company whose node is away is left out, and the others have their results', async () => {
+  const results = await byCompany(items, async (companyId, own) => {
+    if (companyId === 1) throw away()
+    return own
+  })
+  expect(results).toEqual([{ companyId: 2, n: 2 }])
+})
+
+test('when every node is away, and for every other error, it fails', async () => {
+  await expect(byCompany(items, async () => Promise.reject(away()))).rejects.toThrow('remote node')
+  const mixed = byCompany(items, async companyId => {
+    throw companyId === 1 ? away() : new Error('wrong')
+  })
+  await expect(mixed).rejects.toThrow()
+  const wrong = byCompany(items, async companyId => {
+    if (companyId === 2) throw new Error('wrong')
+    return []
+  })
+  await expect(wrong).rejects.toThrow('wrong')
+})
+
+test('no company means no call', async () => {
+  expect(await byCompany([], async () => Promise.reject(new Error('called')))).toEqual([])
+})
+
+test('a sweep goes on while its batches are full, and stops after the most batches', async () => {
+  let left = 25
+  const find = async (limit: number) => Array.from({ length: Math.min(limit, left) }, (_, n) => ({ companyId: n % 3 }))
+  const remove = async (_: number, keys: { companyId: number }[]) => {
+    left -= keys.length
+    return keys
+  }
+  await sweep(find, remove, { batch: 10, mostBatches: 2 })
+  expect(left).toBe(5)
+  await sweep(find, remove, { batch: 10, mostBatches: 2 })
+  expect(left).toBe(0)
+})
