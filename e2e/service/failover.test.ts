@@ -128,9 +128,11 @@ describe.skipIf(!hasPostgres)("a failover under load (needs Debian's postgresql)
       const [row] = await sql`select count(*)::int as engines from engines where seen_at > now() - interval '3 seconds'`
       expect(row).toEqual({ engines: 2 })
     })
-    const listening = await sql`
-      select count(*)::int as sessions from pg_stat_activity where query ilike 'listen %' and datname = 'tidings'`
-    expect(listening[0]).toEqual({ sessions: 2 })
+    await eventually(async () => {
+      const listening = await sql`
+        select count(*)::int as sessions from pg_stat_activity where query ilike 'listen %' and datname = 'tidings'`
+      expect(listening[0]).toEqual({ sessions: 2 })
+    })
     expect([service, ...others].map(({ child }) => child.exitCode)).toEqual([null, null, null])
   }
 })

@@ -50,6 +50,12 @@ export const isConnectionLost = (error: unknown) => lost.has(codeOf(error)) && s
 
 const severityOf = (error: unknown) => (error as { severity?: string } | null | undefined)?.severity
 
+/**
+ * One worker of a Citus cluster cannot be reached, as its coordinator reports. Statements about companies of other workers
+ * still succeed.
+ */
+export const isNodeAway = (error: unknown) => lost.has(codeOf(error)) && severityOf(error) === 'ERROR'
+
 /** The database cannot be reached. The error says nothing about the statement. */
 export const isDatabaseAway = (error: unknown) => away.has(codeOf(error))
 

@@ -69,7 +69,7 @@ const expected: Record<string, string[]> = {
   serve: ['--api N', '--engines N', '--stop-with-parent'],
   api: ['--connections-from-parent'],
   engine: [],
-  migrate: ['--plan', '--stop-older'],
+  migrate: ['--plan', '--stop-older', '--distribute', '--shards N'],
   'database export': ['FILE'],
   'database import': ['FILE'],
   'database upgrade': [],

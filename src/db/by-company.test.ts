@@ -29,17 +29,28 @@ test('a company whose node is away is left out, and the others have their result
   expect(results).toEqual([{ companyId: 2, n: 2 }])
 })
 
-test('when every node is away, and for every other error, it fails', async () => {
+test('when the work fails for every company, it fails', async () => {
   await expect(byCompany(items, async () => Promise.reject(away()))).rejects.toThrow('remote node')
-  const mixed = byCompany(items, async companyId => {
-    throw companyId === 1 ? away() : new Error('wrong')
+})
+
+test('at most ten companies are served at once, and none after the first ten when all of them fail', async () => {
+  const many = Array.from({ length: 35 }, (_, n) => ({ companyId: n }))
+  let [now, most] = [0, 0]
+  const served = await byCompany(many, async (_, own) => {
+    most = Math.max(most, ++now)
+    await new Promise(resolve => setImmediate(resolve))
+    now -= 1
+    return own
   })
-  await expect(mixed).rejects.toThrow()
-  const wrong = byCompany(items, async companyId => {
-    if (companyId === 2) throw new Error('wrong')
-    return []
+  expect(served).toEqual(many)
+  expect(most).toBe(10)
+  let calls = 0
+  const failing = byCompany(many, async () => {
+    calls += 1
+    throw new Error('the database is away')
   })
-  await expect(wrong).rejects.toThrow('wrong')
+  await expect(failing).rejects.toThrow('away')
+  expect(calls).toBe(10)
 })
 
 test('no company means no call', async () => {

@@ -1,21 +1,35 @@
-import { isDatabaseAway } from '../base/database-losses.ts'
+import { isNodeAway } from '../base/database-losses.ts'
+import { piecesOf } from '../base/pieces.ts'
 import type { Sql } from './sql.ts'
+
+const COMPANIES_AT_ONCE = 10
 
 /**
  * Does the work for each company with statements of its own. In a sharded database all rows of a company are on one
- * node: such a statement asks that node alone, and when it is away, the companies of other nodes go on. Throws when the
- * node of every company is away.
+ * node: such a statement asks that node alone, and when it is away, the companies of other nodes go on. The work of a
+ * company that fails is left out, because rows that were claimed for the others must be served. It is found again and
+ * fails again; when it fails for every company, this function throws.
  */
 export async function byCompany<Item extends { companyId: number }, Result>(
   items: readonly Item[],
   work: (companyId: number, items: Item[]) => Promise<readonly Result[]>,
 ): Promise<Result[]> {
-  const groups = [...Map.groupBy(items, ({ companyId }) => companyId)]
-  const outcomes = await Promise.allSettled(groups.map(([companyId, own]) => work(companyId, own)))
-  const failed = outcomes.filter(outcome => outcome.status === 'rejected')
-  const serious = failed.find(({ reason }) => failed.length === outcomes.length || !isDatabaseAway(reason))
-  if (serious) throw serious.reason
-  return outcomes.flatMap(outcome => (outcome.status === 'fulfilled' ? outcome.value : []))
+  const results: Result[] = []
+  const failures: unknown[] = []
+  let succeeded = 0
+  for (const groups of piecesOf([...Map.groupBy(items, ({ companyId }) => companyId)], COMPANIES_AT_ONCE)) {
+    const outcomes = await Promise.allSettled(groups.map(([companyId, own]) => work(companyId, own)))
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') failures.push(outcome.reason)
+      else {
+        succeeded += 1
+        results.push(...outcome.value)
+      }
+    }
+    if (succeeded === 0 && failures.length > 0) break // the database itself may be away
+  }
+  if (succeeded === 0 && failures.length > 0) throw failures[0]
+  return results
 }
 
 type Sweep = { batch: number; mostBatches: number }
@@ -36,20 +50,20 @@ export async function sweep<Key extends { companyId: number }>(
   }
 }
 
-const COMPANIES_AT_ONCE = 1000
+const PAGE = 1000
 
 /** Runs slow work for one company after another. The companies of a node that is away are left out. */
 export async function everyCompany(sql: Sql, work: (companyId: number) => Promise<unknown>): Promise<void> {
   for (let after = 0; ; ) {
     const companies = await sql<{ companyId: number }[]>`
-      select company_id from companies where company_id > ${after} order by company_id limit ${COMPANIES_AT_ONCE}`
+      select company_id from companies where company_id > ${after} order by company_id limit ${PAGE}`
     for (const { companyId } of companies) await work(companyId).catch(ignoreAway)
     const last = companies.at(-1)
-    if (!last || companies.length < COMPANIES_AT_ONCE) return
+    if (!last || companies.length < PAGE) return
     after = last.companyId
   }
 }
 
 function ignoreAway(error: unknown) {
-  if (!isDatabaseAway(error)) throw error
+  if (!isNodeAway(error)) throw error
 }

@@ -167,9 +167,12 @@ async function pendingOf(sql: Sql, migrations: Migration[]): Promise<Migration[]
 /**
  * A migration may need a lock that a long reader holds. While it waited, all other statements would queue behind it. So
  * it waits for a moment, lets the others pass, and tries again. The moment is shorter than `deadlock_timeout` (a second):
- * of two transactions that wait for each other the migration gives up, and not a request.
+ * of two transactions that wait for each other the migration gives up, and not a request. PostgreSQL ends an autovacuum
+ * that is in the way only after `deadlock_timeout`, so some tries wait longer.
  */
 const LOCK_MS = 300
+const LONG_LOCK_MS = 1500
+const LONG_EVERY = 10
 const AGAIN_AFTER_MS = 500
 const MOST_TRIES = 400
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -178,7 +181,7 @@ const DEADLOCK = '40P01'
 async function apply(pool: Pool, migration: Migration) {
   for (let tries = 1; ; tries++) {
     try {
-      return await applyOnce(pool, migration)
+      return await applyOnce(pool, migration, tries % LONG_EVERY === 0 ? LONG_LOCK_MS : LOCK_MS)
     } catch (error) {
       if (!hasGivenWay(error) || tries === MOST_TRIES) throw error
       await pause(AGAIN_AFTER_MS)
@@ -189,9 +192,9 @@ async function apply(pool: Pool, migration: Migration) {
 const hasGivenWay = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === LOCK_NOT_AVAILABLE || error.code === DEADLOCK)
 
-async function applyOnce(pool: Pool, migration: Migration) {
+async function applyOnce(pool: Pool, migration: Migration, lockMs: number) {
   await pool.begin(async (sql: Transaction) => {
-    await sql.unsafe(`set local lock_timeout = ${LOCK_MS}`)
+    await sql.unsafe(`set local lock_timeout = ${lockMs}`)
     // In a sharded database each statement of a migration changes all shards. Without Citus the setting has no effect.
     await sql.unsafe(`set local citus.multi_shard_modify_mode = 'sequential'`)
     await sql.unsafe(migration.text)

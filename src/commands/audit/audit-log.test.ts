@@ -46,7 +46,7 @@ const secrets = ['correct horse battery', 'another horse battery', 'captcha-secr
 const password = (text = secrets[0]!) => file('password', text)
 
 const reading = [
-  ...['serve', 'api', 'engine', 'migrate', 'config', 'smsc'],
+  ...['serve', 'api', 'engine', 'migrate', 'config', 'smsc', 'health', 'version'],
   ...['database export', 'database import', 'database upgrade', 'numbering export', 'ported export'],
   ...['partner list', 'person list', 'staff list', 'company list', 'company show', 'key list', 'blacklist list'],
   ...['document list', 'document save', 'sender list', 'template list', 'audit list', 'tariff list', 'ledger verify'],

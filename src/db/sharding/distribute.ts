@@ -43,7 +43,7 @@ async function refuseLarge(sql: Sql) {
   const bytes = row?.bytes ?? 0
   if (bytes <= MOST_BYTES) return
   throw new UsageError(
-    `The tables of companies hold ${gigabytes(bytes)} GB, and writers would be blocked while more than ${gigabytes(MOST_BYTES)} GB are copied. docs/citus.md tells how to distribute them while the service runs.`,
+    `The tables of companies hold ${gigabytes(bytes)} GB, and writers would be blocked while more than ${gigabytes(MOST_BYTES)} GB are copied. docs/citus.md tells how to move them.`,
   )
 }
 

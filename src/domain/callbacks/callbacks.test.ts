@@ -181,8 +181,8 @@ describe('the claim of a receiver', () => {
     await claimReceivers(db.sql, [key()], one, 0, now)
     expect(await findDueReceivers(db.sql, now, 10, 10)).toEqual([key()])
     expect(await claimReceivers(db.sql, [key()], two, 60, now)).toHaveLength(1)
-    expect(await renewReceivers(db.sql, [key()], one, 60)).toEqual([])
-    expect(await renewReceivers(db.sql, [key()], two, 60)).toEqual([key()])
+    expect(await renewReceivers(db.sql, [key()], one, 60)).toEqual([{ key: key(), isOurs: false }])
+    expect(await renewReceivers(db.sql, [key()], two, 60)).toEqual([{ key: key(), isOurs: true }])
   })
 
   test('is possible for a failing receiver only when its probe is due', async () => {

@@ -1,4 +1,5 @@
 import { byCompany } from '../../db/by-company.ts'
+import { isDistributed } from '../../db/sharding/distribute.ts'
 import type { Sql } from '../../db/sql.ts'
 import { FAILURES_UNTIL_PROBE, type Receiver, type ReceiverKey } from './callback.ts'
 import * as store from './store.ts'
@@ -16,10 +17,22 @@ export async function findDueReceivers(
   limit: number,
   mostDoubtful: number,
 ): Promise<ReceiverKey[]> {
+  if (!(await isSharded(sql))) return store.selectDueReceivers(sql, now, limit, mostDoubtful)
   const free = (await freeReceivers(sql, now)).sort((a, b) => a.servedAt - b.servedAt)
   let doubtful = 0
   const next = free.filter(({ failures }) => failures === 0 || ++doubtful <= mostDoubtful)
   return next.slice(0, limit).map(({ companyId, receiver }) => ({ companyId, receiver }))
+}
+
+/** Whether the tables are distributed does not change while the process runs, so each pool is asked once. */
+const sharded = new WeakMap<Sql, boolean>()
+
+async function isSharded(sql: Sql): Promise<boolean> {
+  const known = sharded.get(sql)
+  if (known !== undefined) return known
+  const found = await isDistributed(sql)
+  sharded.set(sql, found)
+  return found
 }
 
 type FreeReceiver = Receiver & { servedAt: number }
@@ -46,9 +59,7 @@ async function freeReceivers(sql: Sql, now: Date): Promise<FreeReceiver[]> {
 
 async function statesOf(sql: Sql, keys: ReceiverKey[], now: Date): Promise<Map<string, store.ReceiverState>> {
   if (keys.length === 0) return new Map()
-  const companyIds = [...new Set(keys.map(({ companyId }) => companyId))]
-  const receivers = [...new Set(keys.map(({ receiver }) => receiver))]
-  const states = await store.selectReceiverStates(sql, companyIds, receivers, now)
+  const states = await store.selectReceiverStates(sql, keys, now)
   return new Map(states.map(state => [keyOf(state), state]))
 }
 
@@ -60,10 +71,12 @@ export const claimReceivers = (sql: Sql, keys: ReceiverKey[], worker: string, le
     store.claimReceivers(sql, companyId, own.map(nameOf), { worker, leaseSeconds, now }),
   )
 
-/** Renews the claims that this worker still has, and returns their receivers. */
-export const renewReceivers = (sql: Sql, keys: ReceiverKey[], worker: string, leaseSeconds: number) =>
-  byCompany<ReceiverKey, ReceiverKey>(keys, (companyId, own) =>
-    store.renewReceivers(sql, companyId, own.map(nameOf), worker, leaseSeconds),
-  )
+/** Renews claims, and says of each whether it is still ours. A claim whose company cannot be reached is left out. */
+export const renewReceivers = <Own extends ReceiverKey>(sql: Sql, keys: Own[], worker: string, leaseSeconds: number) =>
+  byCompany<Own, { key: Own; isOurs: boolean }>(keys, async (companyId, own) => {
+    const renewed = await store.renewReceivers(sql, companyId, own.map(nameOf), worker, leaseSeconds)
+    const ours = new Set(renewed.map(nameOf))
+    return own.map(key => ({ key, isOurs: ours.has(key.receiver) }))
+  })
 
 const nameOf = ({ receiver }: ReceiverKey) => receiver

@@ -27,6 +27,34 @@ export function insertCallbacks(
     order by place`
 }
 
+/**
+ * Receivers that have a due batch and no worker. The receiver that was served longest ago comes first. The recursive query
+ * jumps from receiver to receiver in the index, so its cost depends on the number of receivers and not of batches. At most
+ * `mostDoubtful` of the returned receivers failed last time. Citus has no recursive queries over all companies.
+ */
+export function selectDueReceivers(sql: Sql, now: Date, limit: number, mostDoubtful: number) {
+  return sql<ReceiverKey[]>`
+    with recursive waiting as (
+      (select company_id, receiver, due_at from callbacks where status = 'WAITING'
+       order by company_id, receiver, due_at limit 1)
+      union all
+      select next.* from waiting w, lateral (
+        select company_id, receiver, due_at from callbacks
+        where status = 'WAITING' and (company_id, receiver) > (w.company_id, w.receiver)
+        order by company_id, receiver, due_at limit 1) next),
+    free as (
+      select w.company_id, w.receiver, r.served_at, coalesce(r.failures, 0) > 0 as doubtful
+      from waiting w left join receivers r on r.company_id = w.company_id and r.receiver = w.receiver
+      where (r.failures >= ${FAILURES_UNTIL_PROBE} or w.due_at <= ${now})
+        and (r.receiver is null or (r.claimed_until < statement_timestamp() and r.probe_at <= ${now}))),
+    ranked as (
+      select *, row_number() over (partition by doubtful order by served_at nulls first) as place from free)
+    select company_id, receiver from ranked
+    where not doubtful or place <= ${mostDoubtful}
+    order by served_at nulls first
+    limit ${limit}`
+}
+
 /** A receiver with waiting batches, and whether one of them is due. */
 export type WaitingReceiver = ReceiverKey & { isDue: boolean; batches: number }
 
@@ -50,12 +78,16 @@ export function selectWaitingReceivers(sql: Sql, now: Date, after: ReceiverKey, 
 /** The state of a receiver that was served before. */
 export type ReceiverState = ReceiverKey & { failures: number; servedAt: number; isClaimed: boolean; mayProbe: boolean }
 
-export function selectReceiverStates(sql: Sql, companyIds: number[], receivers: string[], now: Date) {
+export function selectReceiverStates(sql: Sql, keys: ReceiverKey[], now: Date) {
   return sql<ReceiverState[]>`
     select company_id, receiver, failures, extract(epoch from served_at)::double precision as served_at,
       claimed_until >= statement_timestamp() as is_claimed, probe_at <= ${now} as may_probe
-    from receivers where company_id = any(${companyIds}::bigint[]) and receiver = any(${receivers}::text[])`
+    from receivers join ${receiverKeys(sql, keys)} using (company_id, receiver)`
 }
+
+const receiverKeys = (sql: Sql, keys: ReceiverKey[]) => sql`
+  unnest(${keys.map(key => key.companyId)}::bigint[], ${keys.map(key => key.receiver)}::text[])
+  as given (company_id, receiver)`
 
 /** Claims receivers of a company for one worker. Returns only claimed receivers: another worker may have claimed some of them first. */
 export function claimReceivers(
@@ -84,7 +116,7 @@ export function renewReceivers(sql: Sql, companyId: number, receivers: string[],
     with mine as (
       select receiver from receivers
       where company_id = ${companyId} and receiver = any(${receivers}::text[]) and worker = ${worker}
-      order by receiver
+      order by receiver collate "C"
       for update)
     update receivers r set claimed_until = statement_timestamp() + make_interval(secs => ${leaseSeconds})
     from mine where r.company_id = ${companyId} and r.receiver = mine.receiver
@@ -202,10 +234,11 @@ export const selectEndedCallbacks = (sql: Sql, now: Date, limit: number) => sql<
   select company_id, callback_id from callbacks
   where status = 'WAITING' and expires_at <= ${now} order by expires_at limit ${limit}`
 
-export function expireCallbacks(sql: Sql, companyId: number, callbackIds: number[]) {
+export function expireCallbacks(sql: Sql, companyId: number, callbackIds: number[], now: Date) {
   return sql<CallbackKey[]>`
     update callbacks set status = 'EXPIRED', held = null
     where company_id = ${companyId} and callback_id = any(${callbackIds}::bigint[]) and status = 'WAITING'
+      and expires_at <= ${now}
     returning company_id, callback_id`
 }
 

@@ -10,6 +10,8 @@ import * as store from './store.ts'
 
 export { listGateways, simulatorOutbox, storeSimulated } from './store.ts'
 
+const MOST_UNREPORTED = 10_000
+
 /**
  * Messages that a simulated operator took through other engines longer ago than `afterSeconds` and that are still SENT:
  * the engine that took them has ended without a report.
@@ -17,9 +19,14 @@ export { listGateways, simulatorOutbox, storeSimulated } from './store.ts'
 export async function unreportedSimulated(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
   const taken = await store.selectSimulatedOfOthers(sql, gatewayId, worker, afterSeconds)
   return byCompany(taken, async (companyId, own) => {
-    const uuids = own.map(({ uuid }) => uuid)
-    const sent = new Set((await store.selectSent(sql, companyId, uuids)).map(({ uuid }) => uuid))
-    return own.filter(({ uuid }) => sent.has(uuid))
+    const sent = await store.selectSent(
+      sql,
+      companyId,
+      own.map(({ uuid }) => uuid),
+    )
+    if (sent.length === 0) return []
+    const uuids = sent.slice(0, MOST_UNREPORTED).map(({ uuid }) => uuid)
+    return store.selectSimulatedOf(sql, gatewayId, companyId, uuids)
   })
 }
 

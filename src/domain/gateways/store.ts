@@ -1,4 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
+import { uuidRange } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Gateway, GatewayChange, NewGateway, SimulatedInbound } from './gateway.ts'
 
@@ -101,16 +102,24 @@ export function storeSimulated(sql: Sql, gatewayId: number, worker: string, mess
 
 /** Messages that a simulated operator took through other engines longer ago than `afterSeconds`. */
 export function selectSimulatedOfOthers(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
-  return sql<SimulatedMessage[]>`
-    select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
-    from simulator_messages
+  return sql<{ companyId: number; uuid: string }[]>`
+    select company_id, message_uuid as uuid from simulator_messages
     where gateway_id = ${gatewayId} and worker <> ${worker}
       and accepted_at < clock_timestamp() - make_interval(secs => ${afterSeconds})`
 }
 
-export const selectSent = (sql: Sql, companyId: number, uuids: string[]) => sql<{ uuid: string }[]>`
-  select message_uuid as uuid from messages
-  where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[]) and status = 'SENT'`
+export function selectSent(sql: Sql, companyId: number, uuids: string[]) {
+  const range = uuidRange(uuids)
+  return sql<{ uuid: string }[]>`
+    select message_uuid as uuid from messages
+    where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[])
+      and message_uuid between ${range.first} and ${range.last} and status = 'SENT'`
+}
+
+export const selectSimulatedOf = (sql: Sql, gatewayId: number, companyId: number, uuids: string[]) =>
+  sql<SimulatedMessage[]>`
+    select company_id, message_uuid as uuid, sender_name, destination, channel_type, text from simulator_messages
+    where gateway_id = ${gatewayId} and company_id = ${companyId} and message_uuid = any(${uuids}::uuid[])`
 
 export const simulatorOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
   select company_id, message_uuid as uuid, sender_name, destination, channel_type, text

@@ -17,13 +17,13 @@ export const selectDueDeadlines = (sql: Sql, now: Date, limit: number) =>
     where due_at <= ${now} and claimed_until < statement_timestamp() order by due_at limit ${limit}`
 
 /** Claims deadlines of a company that no other engine claimed first. */
-export function claimDeadlines(sql: Sql, companyId: number, deadlineIds: number[]) {
+export function claimDeadlines(sql: Sql, companyId: number, deadlineIds: number[], now: Date) {
   return sql<Deadline[]>`
     update deadlines d set claimed_until = statement_timestamp() + interval '30 seconds'
     from lanes l
     left join dispatches h on h.company_id = ${companyId} and h.dispatch_id = l.dispatch_id
     where d.company_id = ${companyId} and d.deadline_id = any(${deadlineIds}::bigint[])
-      and d.claimed_until < statement_timestamp() and l.company_id = ${companyId} and l.lane_id = d.lane_id
+      and d.due_at <= ${now} and d.claimed_until < statement_timestamp() and l.company_id = ${companyId} and l.lane_id = d.lane_id
     returning d.company_id, d.deadline_id, d.lane_id, d.first_seq, d.next_seq, h.first_uuid, h.last_uuid`
 }
 

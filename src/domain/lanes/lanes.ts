@@ -13,6 +13,7 @@ import {
 import * as store from './store.ts'
 
 export {
+  blockedLanes,
   expiredLeasesOfClosedLanes,
   finishLeases,
   leasedRanges,
@@ -141,16 +142,6 @@ export function renewLeases<Own extends Pick<Lease, 'companyId' | 'leaseId' | 't
     return own.map(lease => ({ lease, isOurs: renewed.has(lease.token) }))
   })
 }
-
-/** Which of these lanes may no longer send. */
-export const blockedLanes = (sql: Sql, lanes: { companyId: number; laneId: number }[]) =>
-  byCompany(lanes, (companyId, own) =>
-    store.blockedLanes(
-      sql,
-      companyId,
-      own.map(({ laneId }) => laneId),
-    ),
-  )
 
 /** Whether a deadline after this moment covers the range of the lease. */
 export async function hasDeadline(sql: Sql, lease: Lease, after: Date): Promise<boolean> {

@@ -259,15 +259,15 @@ export function renewLeases(sql: Sql, companyId: number, leases: Pick<Lease, 'le
     returning token`
 }
 
-/** Which of these lanes of a company may no longer send: stopped, sender suspended or ended, company disabled. */
-export function blockedLanes(sql: Sql, companyId: number, laneIds: number[]) {
+/** Which of these lanes may no longer send: stopped, sender suspended or ended, company disabled. */
+export function blockedLanes(sql: Sql, lanes: { companyId: number; laneId: number }[]) {
   return sql<{ companyId: number; laneId: number }[]>`
     select l.company_id, l.lane_id
-    from lanes l
-    join companies c on c.company_id = ${companyId}
-    left join senders s on s.company_id = ${companyId} and s.sender_id = l.sender_id
-    where l.company_id = ${companyId} and l.lane_id = any(${laneIds}::bigint[])
-      and (not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED')`
+    from unnest(${lanes.map(lane => lane.companyId)}::bigint[], ${lanes.map(lane => lane.laneId)}::bigint[]) q (company_id, lane_id)
+    join lanes l on l.company_id = q.company_id and l.lane_id = q.lane_id
+    join companies c on c.company_id = l.company_id
+    left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
+    where not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED'`
 }
 
 /**

@@ -10,6 +10,7 @@ export const takeDeadlines = async (sql: Sql, now: Date): Promise<lanes.Deadline
       sql,
       companyId,
       due.map(({ deadlineId }) => deadlineId),
+      now,
     ),
   )
 

@@ -1,5 +1,4 @@
 import { createBatcher } from '../../base/concurrency/batcher.ts'
-import { byCompany } from '../../db/by-company.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { FoundMessage } from './found-message.ts'
 import { type Found, NEWEST_FIRST, type Paging, searchMessages } from './message-search.ts'
@@ -66,11 +65,14 @@ const isOutbound = ({ directions }: Filter) => directions.every(direction => dir
 
 async function lookUp(pool: Pool, column: store.LookupColumn, wanted: store.Wanted[]): Promise<FoundMessage[][]> {
   const byPlace = wanted.map((one, place) => ({ ...one, place }))
-  const rows = await byCompany(byPlace, async (companyId, own) => {
-    const values = own.map(({ value }) => value)
-    const found = await store.selectWanted(pool, companyId, column, values, MOST_LOOKED_UP)
-    return found.map(({ place, ...message }) => ({ place: own[place - 1]?.place, message }))
-  })
-  const found = Map.groupBy(rows, ({ place }) => place)
+  const ofCompanies = [...Map.groupBy(byPlace, ({ companyId }) => companyId)]
+  const rows = await Promise.all(
+    ofCompanies.map(async ([companyId, own]) => {
+      const values = own.map(({ value }) => value)
+      const found = await store.selectWanted(pool, companyId, column, values, MOST_LOOKED_UP)
+      return found.map(({ place, ...message }) => ({ place: own[place - 1]?.place, message }))
+    }),
+  )
+  const found = Map.groupBy(rows.flat(), ({ place }) => place)
   return wanted.map((_, place) => found.get(place)?.map(({ message }) => message) ?? [])
 }

@@ -26,12 +26,12 @@ export const selectDueTimers = (sql: Sql, now: Date, limit: number) => sql<DueTi
   where due_at <= ${now} and claimed_until < statement_timestamp() order by due_at limit ${limit}`
 
 /** Claims timers of a company for 30 seconds. If the engine crashes, another engine claims them afterwards. */
-export function claimTimers(sql: Sql, companyId: number, timers: DueTimer[]) {
+export function claimTimers(sql: Sql, companyId: number, timers: DueTimer[], now: Date) {
   return sql<DueTimer[]>`
     update message_timers t set claimed_until = statement_timestamp() + interval '30 seconds'
     from unnest(${timers.map(({ uuid }) => uuid)}::uuid[], ${timers.map(({ kind }) => kind)}::text[]) due (uuid, kind)
     where t.company_id = ${companyId} and t.message_uuid = due.uuid and t.kind = due.kind
-      and t.claimed_until < statement_timestamp()
+      and t.due_at <= ${now} and t.claimed_until < statement_timestamp()
     returning t.company_id, t.message_uuid as uuid, t.kind`
 }
 

@@ -7,7 +7,9 @@ export type { Timer, TimerKind } from './timer.ts'
 
 /** Claims due timers, at most `limit`. */
 export const takeTimers = async (sql: Sql, now: Date, limit: number): Promise<DueTimer[]> =>
-  byCompany(await store.selectDueTimers(sql, now, limit), (companyId, due) => store.claimTimers(sql, companyId, due))
+  byCompany(await store.selectDueTimers(sql, now, limit), (companyId, due) =>
+    store.claimTimers(sql, companyId, due, now),
+  )
 
 export async function setTimers(sql: Sql, companyId: number, timers: Timer[]): Promise<void> {
   if (timers.length > 0) await store.upsertTimers(sql, companyId, timers)

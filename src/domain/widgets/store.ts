@@ -80,8 +80,11 @@ export const selectOldSessions = (sql: Sql, limit: number) => sql<{ companyId: n
   select company_id, key_hash from widget_sessions where ends_at < now() - interval '1 day' limit ${limit}`
 
 export const deleteSessions = (sql: Sql, companyId: number, keyHashes: Buffer[]) => sql<{ companyId: number }[]>`
-  delete from widget_sessions where company_id = ${companyId} and key_hash = any(${keyHashes}::bytea[])
+  delete from widget_sessions where company_id = ${companyId} and key_hash = any(${listOf(keyHashes)}::text::bytea[])
   returning company_id`
+
+/** The driver cannot write lists of bytes. */
+const listOf = (bytes: Buffer[]): string => `{${bytes.map(each => `"\\\\x${each.toString('hex')}"`).join(',')}}`
 
 // Captcha ---------------------------------------------------------------------------------------------------------
 
@@ -95,7 +98,7 @@ export const selectOldUses = (sql: Sql, limit: number) => sql<{ companyId: numbe
   select company_id, use_hash from captcha_uses where expires_at < now() - interval '1 minute' limit ${limit}`
 
 export const deleteUses = (sql: Sql, companyId: number, useHashes: Buffer[]) => sql<{ companyId: number }[]>`
-  delete from captcha_uses where company_id = ${companyId} and use_hash = any(${useHashes}::bytea[])
+  delete from captcha_uses where company_id = ${companyId} and use_hash = any(${listOf(useHashes)}::text::bytea[])
   returning company_id`
 
 // Errors ----------------------------------------------------------------------------------------------------------

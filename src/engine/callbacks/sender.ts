@@ -186,8 +186,7 @@ export class CallbackSender {
     const sessions = [...this.#sessions.values()]
     const askedAt = performance.now()
     const answered = await renewReceivers(this.#context.sql, sessions, this.#worker, this.#leaseSeconds)
-    const renewed = new Set(answered.map(keyOf))
-    for (const session of sessions) session.safeUntil = renewed.has(keyOf(session)) ? this.#safeUntil(askedAt) : 0
+    for (const { key: session, isOurs } of answered) session.safeUntil = isOurs ? this.#safeUntil(askedAt) : 0
   }
 
   /** Saves which events were accepted also during a round, so that few events are sent twice after a crash. */
