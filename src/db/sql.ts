@@ -107,6 +107,8 @@ const backoff = (retries: number) => Math.min(0.05 * 2 ** retries, 2) * (0.5 + M
  */
 function createDialler({ hosts, target, driverUrl }: DatabaseAddress) {
   const open = new Set<Socket>()
+  // The driver then writes to the TLS connection above the socket, and never to the socket itself.
+  const isDirectTls = /[?&]sslnegotiation=direct\b/.test(driverUrl) || process.env.PGSSLNEGOTIATION === 'direct'
   const hangUp = () => {
     for (const socket of open) socket.destroy()
     open.clear()
@@ -125,7 +127,7 @@ function createDialler({ hosts, target, driverUrl }: DatabaseAddress) {
     async dial(): Promise<Socket> {
       try {
         const host = choice ? (choice.current ?? (await choice.find())) : hosts[0]!
-        const socket = healWrites(openSocket(host))
+        const socket = isDirectTls ? openSocket(host) : healWrites(openSocket(host))
         open.add(socket)
         return socket.once('close', () => open.delete(socket))
       } catch (error) {
@@ -142,7 +144,8 @@ function openSocket({ host, port, path }: Host): Socket {
   return Object.assign(dial({ host, port, noDelay: true }), { host, port }) // the errors of the driver contain them
 }
 
-const UNWRITTEN_MS = 5
+/** Turns of the event loop. The driver writes in the first or second one, however busy the process is. */
+const MOST_UNWRITTEN_TURNS = 10
 
 /**
  * Works around a bug of the driver. When a connection is lost in the moment in which a statement waits to be written, the
@@ -153,9 +156,15 @@ const UNWRITTEN_MS = 5
  */
 function healWrites(socket: Socket): Socket {
   const { write } = socket
-  const unwritten = setTimeout(() => socket.destroy(), UNWRITTEN_MS)
+  let isWritten = false
+  const look = (turns: number) => {
+    if (isWritten || socket.destroyed) return
+    if (turns < MOST_UNWRITTEN_TURNS) setImmediate(look, turns + 1)
+    else socket.destroy()
+  }
+  setImmediate(look, 1)
   socket.write = (chunk: Uint8Array | string, ...more: unknown[]) => {
-    clearTimeout(unwritten)
+    isWritten = true
     socket.write = write
     return Reflect.apply(write, socket, [chunk instanceof Buffer ? fromStart(chunk) : chunk, ...more])
   }

@@ -414,7 +414,7 @@ describe('GET /message', () => {
 describe('GET /message/{id}', () => {
   test("finds the newest of several with the client's own id", async () => {
     await aMessage({ external_id: 'same/id ?' })
-    const newest = await aMessage({ external_id: 'same/id ?', uuid: uuid7(new Date(Date.now() + 1000)) })
+    const newest = await aMessage({ external_id: 'same/id ?', message_uuid: uuid7(new Date(Date.now() + 1000)) })
     expect((await get(`/message/${encodeURIComponent('same/id ?')}`)).body.messageUuid).toBe(newest)
   })
 
