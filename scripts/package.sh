@@ -4,7 +4,7 @@
 #
 #   npm ci && scripts/package.sh /opt/tidings
 #
-# The Dockerfile runs the same two commands. scripts/package.test.ts starts a service from the folder.
+# The Dockerfile runs the same two commands. e2e/deploy/package.test.ts starts a service from the folder.
 set -eu
 
 if [ $# -ne 1 ] || [ "${1#-}" != "$1" ]; then

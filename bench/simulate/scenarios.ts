@@ -1,19 +1,8 @@
-import type { Cost } from './costs.ts'
 import { fairShares, jainsIndex } from './fairness.ts'
-import { Model } from './model.ts'
+import { Model, type ModelPlan } from './model.ts'
 import { createDraw, createRandom, skewedShares } from './random.ts'
 
-export type Setup = {
-  engines: number
-  shards: number
-  coresOfShard: number
-  places: number
-  answerSeconds: number
-  cost: Pick<Cost, 'engine' | 'database'>
-  companies: number
-  skew: number
-  seed: number
-}
+export type Setup = Omit<ModelPlan, 'priorityOf'> & { skew: number; seed: number }
 
 export type Fairness = {
   /** Of the messages that each company got, beside the max-min fair division: 1 is exactly fair. */

@@ -15,8 +15,8 @@ import {
 } from '../../src/testing/processes.ts'
 import { root } from './programs.ts'
 
-const NOBODY = { uid: 65534, gid: 65534 }
-const user = isRoot() ? NOBODY : undefined
+const UNPRIVILEGED = { uid: 65534, gid: 65534 }
+const user = isRoot() ? UNPRIVILEGED : undefined
 const aDataFolder = useDataFolders()
 
 let folder: string

@@ -4,9 +4,7 @@ import { managedTables, type Placement, placementOf } from './placement.ts'
 
 export type DistributeOptions = { shards: number; onTable?: (table: string) => void }
 
-export const USUAL_SHARDS = 32
-
-/** Distribution copies all rows and blocks writers meanwhile: at this size for about a minute. */
+/** Distribution copies all rows and blocks writers meanwhile. The time for this size was not measured. */
 const MOST_BYTES = 2 * 1024 ** 3
 
 /**
