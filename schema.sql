@@ -2092,3 +2092,77 @@ begin
     perform create_distributed_table(new_table, 'company_id', colocate_with => 'companies');
   end if;
 end $function$;
+
+-- =====================================================================================================================
+-- expand
+-- =====================================================================================================================
+-- Functions of one company. Each is a unit of work that both changes rows and inserts rows. In a sharded database Citus
+-- cannot send such a statement to one node, but it can send the call of a function: then the work costs one round trip.
+-- =====================================================================================================================
+-- =====================================================================================================================
+
+-- Moves the cursors of the lanes and writes the leases, so two concurrent workers get different chunks.
+CREATE OR REPLACE FUNCTION lease_chunks(of_company bigint, lane_ids bigint[], sizes integer[], tokens uuid[], by_worker uuid, until timestamp with time zone, wait_for_disk boolean)
+ RETURNS TABLE(company_id bigint, lease_id bigint, lane_id bigint, first_seq bigint, next_seq bigint, token uuid, attempts integer)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  chunk record;
+begin
+  if not wait_for_disk then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
+  for chunk in
+    with free as (
+      select l.lane_id, l.cursor as first_seq, least(l.cursor + q.size, l.tail) as next_seq, q.token
+      from unnest(lane_ids, sizes, tokens) q (lane_id, size, token)
+      join lanes l on l.company_id = of_company and l.lane_id = q.lane_id
+      where l.open and l.cursor < l.tail
+      for update of l skip locked)
+    update lanes set cursor = free.next_seq, served_at = statement_timestamp() from free
+    where lanes.company_id = of_company and lanes.lane_id = free.lane_id
+    returning free.*
+  loop
+    return query
+      insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
+      values (of_company, chunk.lane_id, chunk.first_seq, chunk.next_seq, by_worker, chunk.token, until)
+      returning company_id, lease_id, lane_id, first_seq, next_seq, token, attempts;
+  end loop;
+end $function$;
+
+-- At the deadline, messages of the range without a receipt fail.
+CREATE OR REPLACE FUNCTION finish_leases(of_company bigint, lease_ids bigint[], tokens uuid[], deadline timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  chunk record;
+begin
+  for chunk in
+    with ours as (
+      select lease_id from leases
+      where company_id = of_company and lease_id = any(lease_ids) and token = any(tokens)
+      order by lease_id for update)
+    delete from leases using ours
+    where leases.company_id = of_company and leases.lease_id = ours.lease_id
+    returning leases.lane_id, leases.first_seq, leases.next_seq
+  loop
+    insert into deadlines (company_id, lane_id, first_seq, next_seq, due_at)
+    values (of_company, chunk.lane_id, chunk.first_seq, chunk.next_seq, deadline);
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION delegate_by_company()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if to_regclass('pg_dist_partition') is null then
+    return;
+  end if;
+  if exists (select from pg_dist_partition where logicalrelid = 'companies'::regclass) then
+    perform create_distributed_function(oid::regprocedure, 'of_company', colocate_with => 'companies')
+    from pg_proc where pronamespace = 'public'::regnamespace and proargnames[1] = 'of_company';
+  end if;
+end $function$;

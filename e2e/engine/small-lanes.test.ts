@@ -57,31 +57,27 @@ test('small lanes of a company are sent with one statement of each kind, each me
   expect(new Set(submitted.map(({ uuid }) => uuid)).size).toBe(12)
   const count = (about: RegExp) => statements.filter(text => about.test(text)).length
   expect({
-    leased: count(/insert into leases/),
-    readApart: count(/from messages/) - count(/insert into leases[\s\S]*from messages/),
+    leased: count(/lease_chunks/),
+    read: count(/from messages/),
     checked: count(/from stop_requests/),
-    ended: count(/delete from leases/),
-  }).toEqual({ leased: 1, readApart: 0, checked: 1, ended: 1 })
+    ended: count(/finish_leases/),
+  }).toEqual({ leased: 1, read: 1, checked: 1, ended: 1 })
 })
 
-test('a chunk whose messages were not all seen with its lease is read again before it is sent', async () => {
+test('a message that is no longer waiting is not sent with its lane', async () => {
   const companyId = await aCompanyWithSingles(3)
   await db.sql`update messages set status = 'FAILED', final_at = now() where company_id = ${companyId} and seq = 1`
-  const [first, ...others] = await runnableLanes(db.sql, clock())
-  const [lease] = await takeSingles(db.sql, companyId, [{ lane: first!, size: 10 }], crypto.randomUUID())
-  expect(lease).toMatchObject({ laneId: first!.laneId, firstSeq: 0, nextSeq: 3 })
-  expect(lease).not.toHaveProperty('queued')
-
-  const { statements, submitted } = aScheduler()
-  await eventually(async () => expect(submitted).toHaveLength(2 * others.length))
-  expect(statements.filter(text => /^\s*select[\s\S]*from messages/.test(text))).toHaveLength(others.length)
+  const { submitted } = aScheduler()
+  await eventually(async () => expect(await leases()).toEqual([]))
+  await eventually(async () => expect(submitted).toHaveLength(8))
 })
 
 test('a lease of single messages comes with its messages in their order', async () => {
   const companyId = await aCompanyWithSingles(5)
-  const [lane] = await runnableLanes(db.sql, clock())
-  const [lease] = await takeSingles(db.sql, companyId, [{ lane: lane!, size: 4 }], crypto.randomUUID())
-  expect(lease?.queued?.map(({ seq }) => seq)).toEqual([0, 1, 2, 3])
+  const lanes = await runnableLanes(db.sql, clock())
+  const chunks = lanes.map(lane => ({ lane, size: 4 }))
+  const taken = await takeSingles(db.sql, companyId, chunks, crypto.randomUUID())
+  expect(taken.map(lease => lease?.queued?.map(({ seq }) => seq))).toEqual(lanes.map(() => [0, 1, 2, 3]))
 })
 
 test('lanes of two companies are not mixed', async () => {

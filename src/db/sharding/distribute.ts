@@ -85,6 +85,7 @@ function placeTables(pool: Pool, shards: number, onTable: (table: string) => voi
     }
     await tie(sql, keys)
     for (const name of managedTables) await sql`select citus_add_local_table_to_metadata(${name})`
+    await sql`select delegate_by_company()`
     return tables.map(({ name }) => name)
   })
 }

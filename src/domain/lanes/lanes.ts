@@ -1,5 +1,5 @@
 import { byCompany, sweep } from '../../db/by-company.ts'
-import type { Fragment, Sql } from '../../db/sql.ts'
+import type { Sql } from '../../db/sql.ts'
 import {
   type Lease,
   type LeasePage,
@@ -96,20 +96,6 @@ export async function takeChunks(
   const leases = await store.insertLeases(sql, companyId, chunks, worker)
   const byLane = new Map(leases.map(lease => [lease.laneId, lease]))
   return chunks.map(({ lane }) => byLane.get(lane.laneId))
-}
-
-/** The same, with rows of each lease that the same statement selects. See `insertLeasesWith`. */
-export async function takeChunksWith<Row extends object>(
-  sql: Sql,
-  companyId: number,
-  chunks: store.WantedChunk[],
-  worker: string,
-  ofLease: Fragment,
-): Promise<(Lease & Row)[][]> {
-  refuseTwice(chunks)
-  const rows = await store.insertLeasesWith<Row>(sql, companyId, chunks, worker, ofLease)
-  const byLane = Map.groupBy(rows, ({ laneId }) => laneId)
-  return chunks.map(({ lane }) => byLane.get(lane.laneId) ?? [])
 }
 
 function refuseTwice(chunks: store.WantedChunk[]) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ChannelType } from '../../base/channel-types.ts'
-import type { Fragment, Sql } from '../../db/sql.ts'
+import type { Sql } from '../../db/sql.ts'
 import {
   CODES,
   LEASE_SECONDS,
@@ -156,52 +156,19 @@ export function countWaitingLanes(sql: Sql, companyId: number, most: number) {
 }
 
 /**
- * Takes the next chunk of each of these lanes of one company for one worker. One statement moves the cursors of the lanes and
- * writes the leases, so two concurrent workers get different chunks. Returns no lease for a lane that is empty or closed, or
- * that another transaction has locked, so a transaction with a slow commit delays only its own lane.
+ * Takes the next chunk of each of these lanes of one company for one worker (the function `lease_chunks` of the schema).
  *
  * The commit of a lease with few codes does not wait for the disk. If the database crashes before this commit is on disk,
  * the codes are leased and sent again. This affects only codes whose results are not recorded, because recording a result
  * flushes all commits before it. Such codes are sent again after a crash in any case.
  */
 export function insertLeases(sql: Sql, companyId: number, chunks: WantedChunk[], worker: string) {
-  return sql<Lease[]>`with ${leasing(sql, companyId, chunks, worker)} select * from leased`
+  return sql<Lease[]>`
+    select * from lease_chunks(
+      ${companyId}, ${chunks.map(({ lane }) => lane.laneId)}::bigint[], ${chunks.map(({ size }) => size)}::int[],
+      ${chunks.map(() => randomUUID())}::uuid[], ${worker},
+      statement_timestamp() + make_interval(secs => ${LEASE_SECONDS}), ${!chunks.every(isFewCodes)})`
 }
-
-/** The same, with the rows that `ofLease` selects for each lease of `leased`. A lease without such rows has one row of nulls. */
-export function insertLeasesWith<Row extends object>(
-  sql: Sql,
-  companyId: number,
-  chunks: WantedChunk[],
-  worker: string,
-  ofLease: Fragment,
-) {
-  return sql<(Lease & Row)[]>`
-    with ${leasing(sql, companyId, chunks, worker)}
-    select leased.*, of_lease.* from leased left join lateral (${ofLease}) of_lease on true`
-}
-
-const leasing = (sql: Sql, companyId: number, chunks: WantedChunk[], worker: string) => sql`
-  settings as (
-    select ${chunks.every(isFewCodes) ? sql`set_config('synchronous_commit', 'off', true)` : null}),
-  lane as (
-    select l.company_id, l.lane_id, l.cursor as first, least(l.cursor + q.size, l.tail) as next, q.token
-    from unnest(
-      ${chunks.map(({ lane }) => lane.laneId)}::bigint[], ${chunks.map(({ size }) => size)}::int[],
-      ${chunks.map(() => randomUUID())}::uuid[]
-    ) q (lane_id, size, token)
-    join lanes l on l.company_id = ${companyId} and l.lane_id = q.lane_id
-    where l.open and l.cursor < l.tail
-    for update of l skip locked),
-  moved as (
-    update lanes set cursor = lane.next, served_at = statement_timestamp() from lane
-    where lanes.company_id = ${companyId} and lanes.lane_id = lane.lane_id),
-  leased as (
-    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
-    select company_id, lane_id, first, next, ${worker}, token,
-      statement_timestamp() + make_interval(secs => ${LEASE_SECONDS}) from lane, settings
-    returning company_id, lease_id, lane_id, first_seq,
-      next_seq, token, attempts)`
 
 /** A chunk of at most `size` messages of a lane. */
 export type WantedChunk = {
@@ -270,23 +237,11 @@ export function blockedLanes(sql: Sql, lanes: { companyId: number; laneId: numbe
     where not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED'`
 }
 
-/**
- * Deletes the leases of finished chunks of a company and adds deadlines for their ranges: then messages without a receipt
- * fail. A lease that another worker has taken over has another token and stays.
- */
+/** Ends the leases of finished chunks of a company with deadlines (the function `finish_leases` of the schema). */
 export function finishLeases(sql: Sql, companyId: number, leases: Lease[], dueAt: Date) {
   return sql`
-    with ours as (
-      select lease_id from leases
-      where company_id = ${companyId} and lease_id = any(${leases.map(({ leaseId }) => leaseId)}::bigint[])
-        and token = any(${leases.map(({ token }) => token)}::uuid[])
-      order by lease_id for update),
-    finished as (
-      delete from leases using ours
-      where leases.company_id = ${companyId} and leases.lease_id = ours.lease_id
-      returning leases.company_id, leases.lane_id, leases.first_seq, leases.next_seq)
-    insert into deadlines (company_id, lane_id, first_seq, next_seq, due_at)
-    select company_id, lane_id, first_seq, next_seq, ${dueAt} from finished`
+    select from finish_leases(
+      ${companyId}, ${leases.map(({ leaseId }) => leaseId)}::bigint[], ${leases.map(({ token }) => token)}::uuid[], ${dueAt})`
 }
 
 export function deleteLease(sql: Sql, lease: Lease) {

@@ -6,41 +6,31 @@ import {
   finishLeases,
   hasDeadline,
   splitLease,
-  takeChunksWith,
+  takeChunks,
   type WantedChunk,
 } from '../lanes/lanes.ts'
 import { monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount } from '../ledger/ledger.ts'
 import { LIFETIME_MS, type QueuedMessage } from '../messages/message.ts'
-import { createdIn, lastSentIn, queuedOfLease } from '../messages/messages.ts'
+import { createdIn, lastSentIn, queuedOfLeases } from '../messages/messages.ts'
 import type { RecordingContext } from '../recording/context.ts'
 import * as store from './store.ts'
 
-/** A lease of single messages. Without `queued` its messages are still to be read. */
-export type LeaseOfSingles = Lease & { queued?: QueuedMessage[] }
+/** A lease whose messages were read with it has them as `queued`. */
+export type LeaseWithMessages = Lease & { queued?: QueuedMessage[] }
 
-/**
- * Takes chunks of single messages of one company and reads their messages, with one statement. The statement can see that a
- * lane has just grown, but not yet its newest messages. Such a chunk has no `queued`.
- */
+/** Takes chunks of single messages of one company and reads the messages of all of them with one statement. */
 export async function takeSingles(
   sql: Sql,
   companyId: number,
   chunks: WantedChunk[],
   worker: string,
-): Promise<(LeaseOfSingles | undefined)[]> {
-  const messages = queuedOfLease(sql, companyId)
-  const taken = await takeChunksWith<QueuedMessage>(sql, companyId, chunks, worker, messages)
-  return taken.map(leaseOfSingles)
-}
-
-function leaseOfSingles(rows: (Lease & QueuedMessage)[]): LeaseOfSingles | undefined {
-  const [first] = rows
-  if (!first) return undefined
-  const { companyId, leaseId, laneId, firstSeq, nextSeq, token, attempts } = first
-  const lease = { companyId, leaseId, laneId, firstSeq, nextSeq, token, attempts }
-  const areAllRead = first.uuid !== null && rows.length === nextSeq - firstSeq
-  return areAllRead ? { ...lease, queued: rows } : lease
+): Promise<(LeaseWithMessages | undefined)[]> {
+  const leases = await takeChunks(sql, companyId, chunks, worker)
+  const taken = leases.filter(lease => lease !== undefined)
+  if (taken.length === 0) return leases
+  const byLane = Map.groupBy(await queuedOfLeases(sql, companyId, taken), ({ laneId }) => laneId)
+  return leases.map(lease => lease && { ...lease, queued: byLane.get(lease.laneId) ?? [] })
 }
 
 /** Ends the lease of a chunk. Messages that are left to send become new leases without a worker. */

@@ -17,7 +17,7 @@ export {
   type MessagesOfDispatch,
   overdueMessages,
   queuedMessages,
-  queuedOfLease,
+  queuedOfLeases,
   setFinalPrices,
 } from './store.ts'
 

@@ -216,14 +216,23 @@ export function queuedMessages(sql: Sql, range: Range & { most?: number }, bound
     order by m.seq limit ${range.most ?? null}`
 }
 
-/** The CREATED single messages of a lease, for a statement that has the lease as `leased`. */
-export const queuedOfLease = (sql: Sql, companyId: number) => sql`
-  select ${queuedColumns(sql)}
-  from messages m
-  where m.company_id = ${companyId} and m.lane_id = leased.lane_id
-    and m.seq >= leased.first_seq and m.seq < leased.next_seq
-    ${within(sql, { firstUuid: null, lastUuid: null })} and m.status = 'CREATED'
-  order by m.seq limit leased.next_seq - leased.first_seq`
+/** The CREATED single messages of leases of a company, with the lane of each. */
+export function queuedOfLeases(sql: Sql, companyId: number, leases: Omit<Range, 'companyId'>[]) {
+  return sql<(QueuedMessage & { laneId: number })[]>`
+    select leased.lane_id, queued.*
+    from unnest(
+      ${leases.map(({ laneId }) => laneId)}::bigint[], ${leases.map(({ firstSeq }) => firstSeq)}::bigint[],
+      ${leases.map(({ nextSeq }) => nextSeq)}::bigint[]
+    ) leased (lane_id, first_seq, next_seq)
+    cross join lateral (
+      select ${queuedColumns(sql)}
+      from messages m
+      where m.company_id = ${companyId} and m.lane_id = leased.lane_id
+        and m.seq >= leased.first_seq and m.seq < leased.next_seq
+        ${within(sql, { firstUuid: null, lastUuid: null })} and m.status = 'CREATED'
+      order by m.seq limit leased.next_seq - leased.first_seq
+    ) queued`
+}
 
 /** The number of CREATED messages in a range, and the sum of their prices. */
 export function sumCreated(sql: Sql, range: Range, bounds: Bounds) {

@@ -9,7 +9,7 @@ import {
   windowOf,
 } from '../../domain/lanes/lane.ts'
 import { blockedLanes, renewLeases } from '../../domain/lanes/lanes.ts'
-import { closeLease, closeSentLeases, type LeaseOfSingles } from '../../domain/leases/leases.ts'
+import { closeLease, closeSentLeases, type LeaseWithMessages } from '../../domain/leases/leases.ts'
 import type { QueuedMessage } from '../../domain/messages/message.ts'
 import { queuedMessages } from '../../domain/messages/messages.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
@@ -70,7 +70,12 @@ export class ActiveChunks {
   }
 
   /** Sends a leased chunk and returns to the lane what could not be sent. `askedAt`: when the lease was requested. */
-  async send(lane: RunnableLane, { queued, ...lease }: LeaseOfSingles, route: Route, askedAt: number): Promise<void> {
+  async send(
+    lane: RunnableLane,
+    { queued, ...lease }: LeaseWithMessages,
+    route: Route,
+    askedAt: number,
+  ): Promise<void> {
     const chunk = this.#chunkOf(lane, lease, route.gateway, askedAt)
     const release = this.#occupy(route, chunk)
     this.#chunks.set(lease.token, chunk)

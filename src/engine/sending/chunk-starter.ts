@@ -3,7 +3,7 @@ import { nextOpening } from '../../base/time/sending-window.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, isOver, isShared, type Lease, type RunnableLane, windowOf } from '../../domain/lanes/lane.ts'
 import { postponeLane, takeChunks, takeOver, type WantedChunk } from '../../domain/lanes/lanes.ts'
-import { type LeaseOfSingles, takeSingles } from '../../domain/leases/leases.ts'
+import { type LeaseWithMessages, takeSingles } from '../../domain/leases/leases.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type ActiveChunks, messagesPerSecond, type Route } from './active-chunks.ts'
 import type { Allowance, Allowances, UsedUp } from './allowances.ts'
@@ -52,7 +52,7 @@ export class ChunkStarter {
   readonly #running = new Set<Promise<void>>()
   readonly #lastUsed = new WeakMap<LiveGateway, number>()
   readonly #takeChunk: (chunk: WantedChunk & { companyId: number }) => Promise<Lease | undefined>
-  readonly #takeSingles: (chunk: WantedChunk & { companyId: number }) => Promise<LeaseOfSingles | undefined>
+  readonly #takeSingles: (chunk: WantedChunk & { companyId: number }) => Promise<LeaseWithMessages | undefined>
 
   constructor(context: ChunkStarterContext) {
     this.#context = context
@@ -102,11 +102,11 @@ export class ChunkStarter {
   }
 
   /** The moment a lease is taken. When another worker was faster or the database failed, the allowance is returned. */
-  async #takeLease(lane: RunnableLane, route: Route): Promise<LeaseOfSingles | undefined> {
+  async #takeLease(lane: RunnableLane, route: Route): Promise<LeaseWithMessages | undefined> {
     const { sql, worker, allowances } = this.#context
     const { companyId } = lane
     const take = lane.dispatchId === null ? this.#takeSingles : this.#takeChunk
-    let lease: LeaseOfSingles | undefined
+    let lease: LeaseWithMessages | undefined
     try {
       lease = lane.leaseId
         ? await takeOver(sql, { companyId, leaseId: lane.leaseId }, worker)
@@ -117,7 +117,7 @@ export class ChunkStarter {
     return lease
   }
 
-  #run(lane: RunnableLane, lease: LeaseOfSingles, route: Route, askedAt: number) {
+  #run(lane: RunnableLane, lease: LeaseWithMessages, route: Route, askedAt: number) {
     const { chunks, log, onRoom } = this.#context
     const work = chunks
       .send(lane, lease, route, askedAt)
