@@ -2166,3 +2166,25 @@ begin
     from pg_proc where pronamespace = 'public'::regnamespace and proargnames[1] = 'of_company';
   end if;
 end $function$;
+
+-- =====================================================================================================================
+-- expand
+-- =====================================================================================================================
+
+-- The size of a table with its indexes, and the number of rows as PostgreSQL estimates it, on all nodes that have rows.
+CREATE OR REPLACE FUNCTION stored_size(of_table text, OUT bytes bigint, OUT estimate bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if to_regclass('pg_dist_partition') is not null then
+    if exists (select from pg_dist_partition where logicalrelid = of_table::regclass) then
+      bytes := citus_total_relation_size(of_table::regclass);
+      select coalesce(sum(nullif(result::real, -1)), -1) into estimate
+      from run_command_on_shards(of_table::regclass, $shard$ select reltuples from pg_class where oid = '%s'::regclass $shard$);
+      return;
+    end if;
+  end if;
+  select pg_total_relation_size(oid), reltuples into bytes, estimate from pg_class where oid = of_table::regclass;
+end $function$;

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { connect, type Pool } from '../db/sql.ts'
 import type { TestDatabase } from './database.ts'
+import { skipOnCluster } from './one-server.ts'
 
 /**
  * Reads query plans. It records the statements of the driver while the code runs, and explains each with its
@@ -32,6 +33,7 @@ export async function readsOf(
 ): Promise<Read[]> {
   const statement = (await statementsOf(db.url, work)).find(({ text }) => about.test(text))
   expect(statement, `no statement about ${about}`).toBeDefined()
+  skipOnCluster('the workers of a cluster make the plans')
   return readsIn(await planOf(db.sql, statement!, mode))
 }
 

@@ -406,7 +406,7 @@ describe('concurrent searches of a message reader', () => {
     const company = await aCompany(db.sql, await aPartner(db.sql))
     await db.sql`
       insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, channel_type)
-      select ${company}, uuidv7(), 0, 'CREATED', 1, 1, '79160000001', 'SMS' from generate_series(1, 130)`
+      select ${company}, uuid, 0, 'CREATED', 1, 1, '79160000001', 'SMS' from unnest(${uuid7Batch(new Date(), 130)}::uuid[]) uuid`
     const filter: Filter = { directions: ['outbound'], destinations: ['79160000001'] }
     const reader = createMessageReader(db.sql)
     expect(await reader.search(company, filter, { page: 1, perPage: 20 })).toMatchObject({ total: 130 })
@@ -436,7 +436,8 @@ describe('pages', () => {
     const company = await aCompany(db.sql, await aPartner(db.sql))
     const more = (count: number) => db.sql`
       insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, text, channel_type)
-      select ${company}, uuidv7(), 0, 'CREATED', 1, 1, '79160000001', 'Привет', 'SMS' from generate_series(1, ${count})`
+      select ${company}, uuid, 0, 'CREATED', 1, 1, '79160000001', 'Привет', 'SMS'
+      from unnest(${uuid7Batch(new Date(), count)}::uuid[]) uuid`
     const totals = async () => {
       const filters: Filter[] = [{ directions: ['outbound'] }, { directions: [...directions], statuses: ['sending'] }]
       const pages = filters.map(filter => searchMessages(db.sql, company, filter, { page: 2, perPage: 10 }))

@@ -8,36 +8,24 @@ const firstOf = (sql: Sql, month: string) => sql`uuid7_floor(${`${month}-01`}::t
 const endOf = (sql: Sql, month: string) =>
   sql`uuid7_floor((${`${month}-01`}::timestamp + interval '1 month') at time zone 'UTC')`
 
-export type MonthRow = { month: string; isAttached: boolean; messages: number; sizeBytes: number | null }
+/** The tables of the months, attached or detached. */
+export const selectMonthTables = (sql: Sql) => sql<{ month: string; isAttached: boolean }[]>`
+  select replace(substring(relname from 10), '_', '-') as month, relispartition as is_attached
+  from pg_class
+  where relnamespace = (select relnamespace from pg_class where oid = 'messages'::regclass) and relkind = 'r'
+    and relname ~ '^messages_[0-9]{4}_[0-9]{2}$'`
 
-const COUNTED_BYTES = 64 * 1024 * 1024
+/** The detached months, also if their tables were dropped. Their messages were counted when they were detached. */
+export const selectClosedMonths = (sql: Sql) => sql<{ month: string; messages: number }[]>`
+  select to_char(month, 'YYYY-MM') as month, sum(messages)::bigint as messages from closed_months group by 1`
 
-/**
- * All months: attached months, and detached months, also if their tables were dropped. The messages of a small month are
- * counted. A large month has the estimate of PostgreSQL. A detached month was counted when it was detached.
- */
-export function selectMonths(sql: Sql) {
-  return sql<MonthRow[]>`
-    with tables as (
-      select replace(substring(relname from 10), '_', '-') as month, oid, relispartition as attached,
-        reltuples::bigint as estimate
-      from pg_class
-      where relnamespace = (select relnamespace from pg_class where oid = 'messages'::regclass) and relkind = 'r'
-        and relname ~ '^messages_[0-9]{4}_[0-9]{2}$'),
-    closed as (
-      select to_char(month, 'YYYY-MM') as month, sum(messages)::bigint as messages from closed_months group by 1)
-    select month, coalesce(t.attached, false) as is_attached, pg_total_relation_size(t.oid) as size_bytes,
-      case
-        when not coalesce(t.attached, false) then coalesce(c.messages, 0)
-        when pg_relation_size(t.oid) > ${COUNTED_BYTES} and t.estimate >= 0 then t.estimate
-        else (
-          select count(*) from messages m
-          where m.message_uuid >= uuid7_floor((month || '-01')::timestamp at time zone 'UTC')
-            and m.message_uuid < uuid7_floor(((month || '-01')::timestamp + interval '1 month') at time zone 'UTC'))
-      end as messages
-    from tables t full join closed c using (month)
-    order by month`
-}
+/** The size with the indexes, and the number of messages as PostgreSQL estimates it: negative if it does not know. */
+export const selectSize = (sql: Sql, month: string) => sql<{ bytes: number; estimate: number }[]>`
+  select bytes, estimate from stored_size(${tableOf(month)})`
+
+export const countMessages = (sql: Sql, month: string) => sql<{ messages: number }[]>`
+  select count(*) as messages from messages m
+  where m.message_uuid >= ${firstOf(sql, month)} and m.message_uuid < ${endOf(sql, month)}`
 
 export const selectAttachedMonths = (sql: Sql) => sql<{ month: string }[]>`
   select replace(substring(c.relname from 10), '_', '-') as month
@@ -68,11 +56,8 @@ export function selectUnfinished(sql: Sql, month: string) {
         select from messages m where m.company_id = d.company_id and m.dispatch_id = d.dispatch_id and ${within})
     order by d.dispatch_id limit 1)
     union all
-    (select c.company_id, null, single.message_uuid, single.status::text, 0
-    from companies c cross join lateral (
-      select m.message_uuid, m.status from messages m
-      where m.company_id = c.company_id and m.dispatch_id is null and m.status in ('CREATED', 'SENT') and ${within}
-      limit 1) single
+    (select m.company_id, null, m.message_uuid, m.status::text, 0
+    from messages m where m.dispatch_id is null and m.status in ('CREATED', 'SENT') and ${within}
     limit 1)
     limit 1`
 }
@@ -109,12 +94,13 @@ export const messageSums = (sql: Sql, which: Condition) => sql`
  * are grouped by all three hours first: far fewer groups than messages are then counted for each hour.
  */
 const trafficIn = (sql: Sql, table: string, which: Condition) => sql`
-  select s.company_id, e.hour, s.channel_type, s.brand_id, s.traffic_type,
-    sum(e.accepted * s.messages)::bigint as accepted, sum(e.accepted * s.parts)::bigint as accepted_parts,
-    sum(e.sent * s.messages)::bigint as sent, sum(e.sent * s.parts)::bigint as sent_parts,
-    sum(e.delivered * s.messages)::bigint as delivered, sum(e.delivered * s.parts)::bigint as delivered_parts,
-    sum(e.failed * s.messages)::bigint as failed, sum(e.failed * s.parts)::bigint as failed_parts,
-    sum(e.delivered * s.spent)::numeric(18, 4) as spent
+  select s.company_id, case e.change when 'accepted' then s.accepted_hour when 'sent' then s.sent_hour else s.final_hour end as hour,
+    s.channel_type, s.brand_id, s.traffic_type,
+    ${trafficOf(sql, sql`e.change = 'accepted'`, 'accepted')},
+    ${trafficOf(sql, sql`e.change = 'sent'`, 'sent')},
+    ${trafficOf(sql, sql`e.change = 'final' and s.status = 'DELIVERED'`, 'delivered')},
+    ${trafficOf(sql, sql`e.change = 'final' and s.status = 'FAILED'`, 'failed')},
+    coalesce(sum(s.spent) filter (where e.change = 'final' and s.status = 'DELIVERED'), 0)::numeric(18, 4) as spent
   from (
     select m.company_id, coalesce(d.channel_type, m.channel_type, 'SMS') as channel_type, m.brand_id,
       coalesce(d.traffic_type, m.traffic_type, 'PROMO') as traffic_type, m.status,
@@ -124,13 +110,13 @@ const trafficIn = (sql: Sql, table: string, which: Condition) => sql`
     from ${sql(table)} m left join dispatches d on d.company_id = m.company_id and d.dispatch_id = m.dispatch_id
     where ${which}
     group by 1, 2, 3, 4, 5, 6, 7, 8) s
-  cross join lateral (values
-    (s.accepted_hour, 1, 0, 0, 0),
-    (s.sent_hour, 0, 1, 0, 0),
-    (s.final_hour, 0, 0, (s.status = 'DELIVERED')::int, (s.status = 'FAILED')::int)
-  ) e (hour, accepted, sent, delivered, failed)
-  where e.hour is not null
+  join (values ('accepted'), ('sent'), ('final')) e (change)
+    on e.change = 'accepted' or e.change = 'sent' and s.sent_hour is not null or e.change = 'final' and s.final_hour is not null
   group by 1, 2, 3, 4, 5`
+
+const trafficOf = (sql: Sql, counted: Condition, name: string) => sql`
+  coalesce(sum(s.messages) filter (where ${counted}), 0)::bigint as ${sql(name)},
+  coalesce(sum(s.parts) filter (where ${counted}), 0)::bigint as ${sql(`${name}_parts`)}`
 
 /** The messages of one attached month, counted by hour. `which` is a condition on `m`. */
 export const trafficOfMonth = (sql: Sql, month: string, which: Condition) => trafficIn(sql, tableOf(month), which)

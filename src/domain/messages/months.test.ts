@@ -211,7 +211,7 @@ describe('a month that is detached', () => {
   test('hides no mistake that was in it', async () => {
     const books = await booksOf(12, 11)
     await db.sql`
-      update messages set final_price = case status when 'DELIVERED' then final_price - 0.5 end
+      update messages set final_price = case when status = 'DELIVERED' then final_price - 0.5 end
       where company_id = ${books.companyId} and dispatch_id = ${books.dispatchId} and dispatch_position in (0, 2, 4, 5)`
     await db.sql`
       update messages set destination = '79269999999'
@@ -372,7 +372,7 @@ test('a crash during the detachment changes nothing', async () => {
     await eventually(async () => {
       const [row] = await waiting()
       expect(row).toBeDefined()
-      await db.sql`select pg_terminate_backend(${row!.pid})`
+      await db.sql`select pg_terminate_backend(${row!.pid}::int)`
     })
     return lost
   })

@@ -22,11 +22,36 @@ export type Detachment = { month: string } & (
 
 export async function listMonths(sql: Sql, now: Date): Promise<Month[]> {
   const months: Month[] = []
-  for (const { isAttached, ...row } of await store.selectMonths(sql)) {
-    const reason = isAttached ? await objectionTo(sql, row.month, now) : undefined
-    months.push({ ...row, state: stateOf(isAttached, reason), reason: reason ?? null })
+  for (const known of await knownMonths(sql)) {
+    const reason = known.isAttached ? await objectionTo(sql, known.month, now) : undefined
+    const state = stateOf(known.isAttached, reason)
+    months.push({ month: known.month, state, ...(await extentOf(sql, known)), reason: reason ?? null })
   }
   return months
+}
+
+type KnownMonth = { month: string; isAttached: boolean; hasTable: boolean; closedMessages: number }
+
+/** All months, the oldest first: attached months, and detached months, also if their tables were dropped. */
+async function knownMonths(sql: Sql): Promise<KnownMonth[]> {
+  const months = new Map<string, KnownMonth>()
+  for (const table of await store.selectMonthTables(sql))
+    months.set(table.month, { ...table, hasTable: true, closedMessages: 0 })
+  for (const { month, messages } of await store.selectClosedMonths(sql))
+    months.set(month, { month, isAttached: false, hasTable: false, ...months.get(month), closedMessages: messages })
+  return [...months.values()].sort((a, b) => (a.month < b.month ? -1 : 1))
+}
+
+const COUNTED_BYTES = 128 * 1024 * 1024
+
+/** The messages of a small month are counted. A large month has the estimate of PostgreSQL. */
+async function extentOf(sql: Sql, { month, isAttached, hasTable, closedMessages }: KnownMonth) {
+  const [size] = hasTable ? await store.selectSize(sql, month) : []
+  const sizeBytes = size?.bytes ?? null
+  if (!isAttached) return { messages: closedMessages, sizeBytes }
+  if (size && size.bytes > COUNTED_BYTES && size.estimate >= 0) return { messages: size.estimate, sizeBytes }
+  const [counted] = await store.countMessages(sql, month)
+  return { messages: counted?.messages ?? 0, sizeBytes }
 }
 
 const stateOf = (isAttached: boolean, reason: string | undefined): Month['state'] =>
@@ -39,8 +64,8 @@ const objectionTo = async (sql: Sql, month: string, now: Date): Promise<string |
 export async function detachOldMonths(pool: Pool, keepMonths: number, now: Date): Promise<Detachment[]> {
   const oldest = monthBefore(now, keepMonths - 1)
   const done: Detachment[] = []
-  for (const { month, isAttached } of await store.selectMonths(pool)) {
-    if (isAttached && month < oldest) done.push(await detachMonth(pool, month, now))
+  for (const month of await attachedMonths(pool)) {
+    if (month < oldest) done.push(await detachMonth(pool, month, now))
   }
   return done
 }
@@ -77,7 +102,7 @@ export async function detachMonth(pool: Pool, month: string, now: Date): Promise
 const BUSY = 'a long transaction, such as a backup or a verification, uses the messages; try again later'
 
 async function refuseAbsent(sql: Sql, month: string): Promise<string | undefined> {
-  const found = (await store.selectMonths(sql)).find(row => row.month === month)
+  const found = (await knownMonths(sql)).find(known => known.month === month)
   if (!found) return 'there is no such month'
   if (!found.isAttached) return 'it is detached already'
 }

@@ -37,39 +37,38 @@ export const selectHours = (sql: Sql, scope: CompanyScope, from: Date) => sql<Ho
 export type CompanyHour = HourSums & { companyId: number }
 
 export const selectHoursOf = (sql: Sql, companyIds: number[], from: Date) => sql<CompanyHour[]>`
-  select wanted.company_id, t.hour, t.sent, t.delivered, t.failed
-  from unnest(${companyIds}::bigint[]) wanted (company_id)
+  select c.company_id, t.hour, t.sent, t.delivered, t.failed
+  from companies c
   cross join lateral (
     select hour, sum(sent)::bigint as sent, sum(delivered)::bigint as delivered, sum(failed)::bigint as failed
-    from traffic_hours where company_id = wanted.company_id and hour >= ${from} group by hour
-  ) t`
+    from traffic_hours where company_id = c.company_id and hour >= ${from} group by hour
+  ) t
+  where c.company_id = any(${companyIds}::bigint[])`
 
 /** Counted until 100. */
 export const countRunningOf = (sql: Sql, companyIds: number[]) => sql<{ companyId: number; running: number }[]>`
-  select wanted.company_id, d.running
-  from unnest(${companyIds}::bigint[]) wanted (company_id)
+  select c.company_id, d.running
+  from companies c
   cross join lateral (
     select count(*)::int as running from (
-      select from dispatches where company_id = wanted.company_id and status = 'STARTED' limit 100
+      select from dispatches where company_id = c.company_id and status = 'STARTED' limit 100
     ) started
-  ) d`
+  ) d
+  where c.company_id = any(${companyIds}::bigint[])`
 
 export type PartnerSums = { partnerId: number; companies: number; sent: number; delivered: number; failed: number }
 
 /** The companies of each partner, and what they sent from an hour on. */
 export const selectSumsOfPartners = (sql: Sql, partnerIds: number[], from: Date) => sql<PartnerSums[]>`
-  select wanted.partner_id, s.*
-  from unnest(${partnerIds}::bigint[]) wanted (partner_id)
+  select c.partner_id, count(*)::int as companies, coalesce(sum(t.sent), 0)::bigint as sent,
+    coalesce(sum(t.delivered), 0)::bigint as delivered, coalesce(sum(t.failed), 0)::bigint as failed
+  from companies c
   cross join lateral (
-    select count(*)::int as companies, coalesce(sum(t.sent), 0)::bigint as sent,
-      coalesce(sum(t.delivered), 0)::bigint as delivered, coalesce(sum(t.failed), 0)::bigint as failed
-    from companies c
-    cross join lateral (
-      select sum(sent) as sent, sum(delivered) as delivered, sum(failed) as failed from traffic_hours
-      where company_id = c.company_id and hour >= ${from}
-    ) t
-    where c.partner_id = wanted.partner_id
-  ) s`
+    select sum(sent) as sent, sum(delivered) as delivered, sum(failed) as failed from traffic_hours
+    where company_id = c.company_id and hour >= ${from}
+  ) t
+  where c.partner_id = any(${partnerIds}::bigint[])
+  group by c.partner_id`
 
 export type ChannelSums = {
   channelType: ChannelType
@@ -244,11 +243,12 @@ export const selectRecent = (sql: Sql, scope: CompanyScope, since: Date, each: n
 >`
   select ${dispatchColumns(sql)} from (
     select s.company_id, s.dispatch_id from companies c
-    cross join unnest(array['STARTED', 'COMPLETED']::dispatch_status[]) wanted (status)
     cross join lateral (
-      select company_id, dispatch_id, completed_at from dispatches
-      where company_id = c.company_id and status = wanted.status
-      order by dispatch_id desc limit ${each}
+      (select company_id, dispatch_id, completed_at from dispatches
+      where company_id = c.company_id and status = 'STARTED' order by dispatch_id desc limit ${each})
+      union all
+      (select company_id, dispatch_id, completed_at from dispatches
+      where company_id = c.company_id and status = 'COMPLETED' order by dispatch_id desc limit ${each})
     ) s
     where ${isInScope(sql, scope)} and (s.completed_at is null or s.completed_at >= ${since})
     order by s.dispatch_id desc limit ${limit}

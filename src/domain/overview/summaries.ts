@@ -71,5 +71,8 @@ export async function partnerSummaries(
   { now, billingZone }: Pick<Asking, 'now' | 'billingZone'>,
 ): Promise<Map<number, PartnerSummary>> {
   const sums = await store.selectSumsOfPartners(sql, partnerIds, daysAt(now, billingZone).today)
-  return new Map(sums.map(({ partnerId, ...standing }) => [partnerId, standing]))
+  const without = { companies: 0, sent: 0, delivered: 0, failed: 0 }
+  const ofPartners = new Map<number, PartnerSummary>(partnerIds.map(partnerId => [partnerId, without]))
+  for (const { partnerId, ...standing } of sums) ofPartners.set(partnerId, standing)
+  return ofPartners
 }

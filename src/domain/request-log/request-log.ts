@@ -2,7 +2,10 @@ import type { Sql } from '../../db/sql.ts'
 import { KEPT_MS, type Owner } from './request.ts'
 import * as store from './store.ts'
 
-export { countRequests, type ListedRequest, type Place } from './store.ts'
+export { countRequests, type Place } from './store.ts'
+
+/** The token of a partner has no name. */
+export type ListedRequest = store.StoredRequest & { keyName: string | null }
 
 export const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'refused'] as const
 export type StatusClass = (typeof statusClasses)[number]
@@ -17,7 +20,7 @@ export type RequestFilter = {
 
 /** `next`: the start of the next page. A page may be empty and still have a next page. */
 export type RequestPage = {
-  requests: store.ListedRequest[]
+  requests: ListedRequest[]
   next: store.Place | undefined
   /** Minutes of this page in which requests were only counted. */
   unlisted: { minute: Date; unlisted: number }[]
@@ -39,7 +42,7 @@ export async function listRequests(
   const until = new Date(now.getTime() + FUTURE_MS)
   if (filter.requestId !== undefined) {
     const requests = await store.selectById(sql, owner, since, until, filter.requestId, MOST_OF_ID)
-    return { requests, next: undefined, unlisted: [] }
+    return { requests: await withKeyNames(sql, owner, requests), next: undefined, unlisted: [] }
   }
   const before = filter.before ?? { at: until, requestNo: 0 }
   const sqlFilter = storeFilterOf(filter)
@@ -50,7 +53,17 @@ export async function listRequests(
     found.length > limit
       ? requests.at(-1)
       : (await store.selectLastRead(sql, owner, since, before, sqlFilter.refused, MOST_READ))[0]
-  return { requests, next, unlisted: await unlistedAmong(sql, owner, filter, requests, now) }
+  const unlisted = await unlistedAmong(sql, owner, filter, requests, now)
+  return { requests: await withKeyNames(sql, owner, requests), next, unlisted }
+}
+
+async function withKeyNames(sql: Sql, owner: Owner, requests: store.StoredRequest[]): Promise<ListedRequest[]> {
+  const names = new Map<number, string>()
+  if (owner.kind === 'COMPANY' && requests.length > 0) {
+    const keyIds = [...new Set(requests.map(({ keyId }) => keyId))]
+    for (const { keyId, name } of await store.selectKeyNames(sql, owner.id, keyIds)) names.set(keyId, name)
+  }
+  return requests.map(request => ({ ...request, keyName: names.get(request.keyId) ?? null }))
 }
 
 /** The clock of another process may be ahead. */
@@ -72,7 +85,7 @@ async function unlistedAmong(
   sql: Sql,
   owner: Owner,
   filter: RequestFilter,
-  requests: store.ListedRequest[],
+  requests: store.StoredRequest[],
   now: Date,
 ) {
   const { statusClass, keyId, method, before } = filter

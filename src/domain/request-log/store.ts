@@ -37,14 +37,10 @@ export function insertAll(sql: Sql, requests: LoggedRequest[], counts: MinuteCou
 
 export type Place = { at: Date; requestNo: number }
 
-export type ListedRequest = Omit<LoggedRequest, 'owner'> & { requestNo: number; keyName: string | null }
+export type StoredRequest = Omit<LoggedRequest, 'owner'> & { requestNo: number }
 
-const columns = (sql: Sql) => sql`
-  r.at, r.request_no, r.key_id, r.method, r.route, r.status, r.took_ms, r.address,
-  r.request_id,
-  (select name from api_keys k where ${ownersKey(sql)} and k.key_id = r.key_id) as key_name`
-
-const ownersKey = (sql: Sql) => sql`r.owner_kind = 'COMPANY' and k.company_id = r.owner_id`
+const columns = (sql: Sql) =>
+  sql`r.at, r.request_no, r.key_id, r.method, r.route, r.status, r.took_ms, r.address, r.request_id`
 
 export type Filter = {
   refused: boolean
@@ -63,7 +59,7 @@ export function selectRequests(
   { refused, statusFrom, statusTo, keyId, method }: Filter,
   { most, limit }: { most: number; limit: number },
 ) {
-  return sql<ListedRequest[]>`
+  return sql<StoredRequest[]>`
     select ${columns(sql)} from (${newest(sql, owner, since, before, refused)} limit ${most}) r
     where true
       ${statusFrom === undefined ? sql`` : sql`and r.status >= ${statusFrom}`}
@@ -89,7 +85,7 @@ const newest = (sql: Sql, owner: Owner, since: Date, before: Place, refused: boo
 
 /** Filters before it sorts: the index of the order would read every request of the day. */
 export function selectById(sql: Sql, owner: Owner, since: Date, until: Date, requestId: string, most: number) {
-  return sql<ListedRequest[]>`
+  return sql<StoredRequest[]>`
     with r as materialized (
       select * from requests
       where owner_kind = ${owner.kind} and owner_id = ${owner.id} and request_id = ${requestId}
@@ -99,6 +95,9 @@ export function selectById(sql: Sql, owner: Owner, since: Date, until: Date, req
     order by r.at desc, r.request_no desc
     limit ${most}`
 }
+
+export const selectKeyNames = (sql: Sql, companyId: number, keyIds: number[]) => sql<{ keyId: number; name: string }[]>`
+  select key_id, name from api_keys where company_id = ${companyId} and key_id = any(${keyIds}::bigint[])`
 
 /** Minutes in which requests were only counted. */
 export function selectUnlisted(sql: Sql, owner: Owner, from: Date, to: Date) {

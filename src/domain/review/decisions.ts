@@ -1,5 +1,5 @@
 import { invalid } from '../../base/errors.ts'
-import type { Sql, Transaction } from '../../db/sql.ts'
+import type { Pool, Transaction } from '../../db/sql.ts'
 import {
   isOpen,
   isOver,
@@ -24,7 +24,7 @@ export type ReviewedSlice<Due extends Reviewed, Row extends Due> = {
   lock(sql: Transaction, id: number): Promise<Row>
   read(sql: Transaction, row: Row): Promise<Row>
   /** Changes the status of an unchanged row. Returns false when another process changed the row first. */
-  changeStatus(sql: Sql, row: Due, change: NewReviewChange): Promise<boolean>
+  changeStatus(sql: Transaction, row: Due, change: NewReviewChange): Promise<boolean>
 }
 
 /** A step of the engine: each row is one short transaction, and the next run takes the remaining rows. */
@@ -35,7 +35,7 @@ export const MOST_ROWS_OF_A_RUN = 500
  * this at the same time. Returns the number of changes.
  */
 export async function advanceRows<Due extends Reviewed, Row extends Due>(
-  sql: Sql,
+  pool: Pool,
   slice: ReviewedSlice<Due, Row>,
   rows: Due[],
   moderation: Moderation,
@@ -43,7 +43,8 @@ export async function advanceRows<Due extends Reviewed, Row extends Due>(
 ): Promise<number> {
   let changes = 0
   for (const row of rows) {
-    changes += await passSteps(sql, slice, row, stepsByEngine(row, moderation, now), { by: 'clock', at: now })
+    const steps = stepsByEngine(row, moderation, now)
+    changes += await pool.begin(sql => passSteps(sql, slice, row, steps, { by: 'clock', at: now }))
   }
   return changes
 }
@@ -108,7 +109,7 @@ const wrongStatus = <Due extends Reviewed, Row extends Due>(
 
 /** Gives a row several statuses, one after another. The last change gets the comment. Returns the number of changes. */
 async function passSteps<Due extends Reviewed, Row extends Due>(
-  sql: Sql,
+  sql: Transaction,
   slice: ReviewedSlice<Due, Row>,
   row: Due,
   steps: ReviewStatus[],

@@ -1,6 +1,6 @@
 import { notFound } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
-import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import type { Pool, Transaction } from '../../db/sql.ts'
 import type { Brand } from '../numbering/brand.ts'
 import { advanceRows, approve, deny, MOST_ROWS_OF_A_RUN, type ReviewedSlice, reject } from '../review/decisions.ts'
 import { type Moderation, type ReviewStatus, statusesOfEngine } from '../review/review.ts'
@@ -18,18 +18,18 @@ export type FeeOf = (brand: Brand) => Money | null
  * Returns the number of changes.
  */
 export async function advanceDueSenders(
-  sql: Sql,
+  pool: Pool,
   moderation: Moderation,
   feeOf: FeeOf,
   now: Date,
   leftToStaff: string[] = [],
 ): Promise<number> {
   const due = { statuses: statusesOfEngine(moderation), now, limit: MOST_ROWS_OF_A_RUN }
-  return advanceRows(sql, sendersWith(feeOf), await store.selectDue(sql, due, leftToStaff), moderation, now)
+  return advanceRows(pool, sendersWith(feeOf), await store.selectDue(pool, due, leftToStaff), moderation, now)
 }
 
 /** Submits a draft to staff. They decide on it even where moderation is automatic. */
-export async function submitToStaff(sql: Sql, sender: Sender, now: Date): Promise<void> {
+export async function submitToStaff(sql: Transaction, sender: Sender, now: Date): Promise<void> {
   await store.changeStatus(sql, sender, { from: 'DRAFT', to: 'PRE_REVIEW', by: 'staff', at: now })
 }
 
@@ -70,14 +70,8 @@ const sendersWith = (feeOf: FeeOf): ReviewedSlice<store.DueSender, Sender> => ({
   idOf: ({ senderId }) => senderId,
   lock: lockSender,
   read: (sql, { companyId, senderId }) => requireSender(sql, companyId, senderId),
-  async changeStatus(sql, sender, change) {
-    const { count } = await store.changeStatus(sql, sender, {
-      ...change,
-      ...feeAfter(sender, change.to, feeOf),
-      seen: sender,
-    })
-    return count > 0
-  },
+  changeStatus: (sql, sender, change) =>
+    store.changeStatus(sql, sender, { ...change, ...feeAfter(sender, change.to, feeOf), seen: sender }),
 })
 
 async function lockSender(sql: Transaction, senderId: number): Promise<Sender> {

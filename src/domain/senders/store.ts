@@ -1,5 +1,5 @@
 import type { Money } from '../../base/money.ts'
-import type { Sql } from '../../db/sql.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
 import type { ReviewStatus } from '../review/review.ts'
 import {
   type DueRows,
@@ -198,23 +198,27 @@ export type SenderStatusChange = NewReviewChange & {
   seen?: Pick<Sender, 'commonType' | 'validFrom' | 'validTo'>
 }
 
-/** Changes the status of a sender that still has the expected status and values, and stores the change. */
-export function changeStatus(
-  sql: Sql,
+/**
+ * Changes the status of a sender that still has the expected status and values, and stores the change. Returns false if
+ * nothing was changed.
+ */
+export async function changeStatus(
+  sql: Transaction,
   { companyId, senderId }: Pick<Sender, 'companyId' | 'senderId'>,
   change: SenderStatusChange,
-) {
+): Promise<boolean> {
   const { from, fee, seen } = change
-  return sql`
-    with changed as (
-      update senders set
-        ${newStatus(sql, change)},
-        fee = ${fee === undefined ? sql`fee` : fee === null ? null : sql.typed.money(fee)}
-      where company_id = ${companyId} and sender_id = ${senderId} and status = ${from}
-        ${seen ? sql`and common_type = ${seen.commonType} and ${hasDates(sql, seen)}` : sql``}
-      returning company_id, sender_id)
+  const { count } = await sql`
+    update senders set
+      ${newStatus(sql, change)},
+      fee = ${fee === undefined ? sql`fee` : fee === null ? null : sql.typed.money(fee)}
+    where company_id = ${companyId} and sender_id = ${senderId} and status = ${from}
+      ${seen ? sql`and common_type = ${seen.commonType} and ${hasDates(sql, seen)}` : sql``}`
+  if (count === 0) return false
+  await sql`
     insert into sender_moves (company_id, sender_id, from_status, to_status, moved_by, comment, moved_at)
-    select company_id, sender_id, ${valuesOfChange(sql, change)} from changed`
+    values (${companyId}, ${senderId}, ${valuesOfChange(sql, change)})`
+  return true
 }
 
 export type DueSender = Pick<

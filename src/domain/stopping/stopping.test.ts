@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { useDatabase } from '../../testing/database.ts'
+import { testOnOneServer } from '../../testing/one-server.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, stop, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { addRecipients, createClientDispatch } from '../dispatches/client-dispatches.ts'
@@ -209,7 +210,7 @@ test('stop requests of messages that are no longer CREATED are deleted, in any n
   expect(await db.sql`select from stop_requests where company_id = ${world.companyId}`).toEqual([])
 })
 
-test('a company whose stop requests fail does not delay the stop requests of others', async () => {
+testOnOneServer('a company whose stop requests fail does not delay the stop requests of others', async () => {
   const [first, ...others] = [world, await aWorld(db.sql), await aWorld(db.sql)]
   const requestedBy = async ({ companyId }: World) =>
     (await db.sql`select from stop_requests where company_id = ${companyId}`).length

@@ -1,5 +1,5 @@
 import { notFound } from '../../base/errors.ts'
-import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import type { Pool, Transaction } from '../../db/sql.ts'
 import { advanceRows, approve, deny, MOST_ROWS_OF_A_RUN, type ReviewedSlice, reject } from '../review/decisions.ts'
 import { type Moderation, statusesOfEngine } from '../review/review.ts'
 import * as store from './store.ts'
@@ -10,13 +10,13 @@ import { companyOfTemplate, requireTemplate } from './templates.ts'
  * Changes the status of every template that is due. The engine submits drafts, passes the review where moderation is
  * automatic, approves templates on their first day and closes them on their last. Returns the number of changes.
  */
-export async function advanceDueTemplates(sql: Sql, moderation: Moderation, now: Date): Promise<number> {
+export async function advanceDueTemplates(pool: Pool, moderation: Moderation, now: Date): Promise<number> {
   const due = { statuses: statusesOfEngine(moderation), now, limit: MOST_ROWS_OF_A_RUN }
-  return advanceRows(sql, templates, await store.selectDue(sql, due), moderation, now)
+  return advanceRows(pool, templates, await store.selectDue(pool, due), moderation, now)
 }
 
 /** Submits a draft to staff. They decide on it even where moderation is automatic. */
-export async function submitToStaff(sql: Sql, template: Template, now: Date): Promise<void> {
+export async function submitToStaff(sql: Transaction, template: Template, now: Date): Promise<void> {
   await store.changeStatus(sql, template, { from: 'DRAFT', to: 'PRE_REVIEW', by: 'staff', at: now })
 }
 
@@ -42,10 +42,7 @@ const templates: ReviewedSlice<store.DueTemplate, Template> = {
   idOf: ({ templateId }) => templateId,
   lock: lockTemplate,
   read: (sql, { companyId, templateId }) => requireTemplate(sql, companyId, templateId),
-  async changeStatus(sql, template, change) {
-    const { count } = await store.changeStatus(sql, template, { ...change, seen: template })
-    return count > 0
-  },
+  changeStatus: (sql, template, change) => store.changeStatus(sql, template, { ...change, seen: template }),
 }
 
 async function lockTemplate(sql: Transaction, templateId: number): Promise<Template> {

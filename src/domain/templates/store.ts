@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
 import {
   type DueRows,
   hasDates,
@@ -112,12 +112,10 @@ export function updateTemplate(sql: Sql, template: Template, change: TemplateCha
     where company_id = ${template.companyId} and template_id = ${template.templateId}`
 }
 
-const newVersion = (sql: Sql, first: ReturnType<Sql>) => sql`
-  insert into template_versions (company_id, version) ${first}
-  on conflict (company_id) do update set version = template_versions.version + 1`
-
 /** A change of an approved template is a new version as well. */
-export const insertVersion = (sql: Sql, companyId: number) => newVersion(sql, sql`values (${companyId}::bigint, 1)`)
+export const insertVersion = (sql: Sql, companyId: number) => sql`
+  insert into template_versions (company_id, version) values (${companyId}, 1)
+  on conflict (company_id) do update set version = template_versions.version + 1`
 
 export type TemplateStatusChange = NewReviewChange & {
   /** The dates that the change was decided on, for a row that is not locked. */
@@ -126,24 +124,24 @@ export type TemplateStatusChange = NewReviewChange & {
 
 /**
  * Changes the status of a template that still has the expected status and dates, and stores the change. APPROVED as the
- * old or the new status makes a new version of the company's approved templates.
+ * old or the new status makes a new version of the company's approved templates. Returns false if nothing was changed.
  */
-export function changeStatus(
-  sql: Sql,
+export async function changeStatus(
+  sql: Transaction,
   { companyId, templateId }: Pick<Template, 'companyId' | 'templateId'>,
   change: TemplateStatusChange,
-) {
+): Promise<boolean> {
   const { from, to, seen } = change
-  const isNewVersion = from === 'APPROVED' || to === 'APPROVED'
-  return sql`
-    with changed as (
-      update templates set ${newStatus(sql, change)}
-      where company_id = ${companyId} and template_id = ${templateId} and status = ${from}
-        ${seen ? sql`and ${hasDates(sql, seen)}` : sql``}
-      returning company_id, template_id)
-    ${isNewVersion ? sql`, versions as (${newVersion(sql, sql`select company_id, 1 from changed`)})` : sql``}
+  const { count } = await sql`
+    update templates set ${newStatus(sql, change)}
+    where company_id = ${companyId} and template_id = ${templateId} and status = ${from}
+      ${seen ? sql`and ${hasDates(sql, seen)}` : sql``}`
+  if (count === 0) return false
+  if (from === 'APPROVED' || to === 'APPROVED') await insertVersion(sql, companyId)
+  await sql`
     insert into template_moves (company_id, template_id, from_status, to_status, moved_by, comment, moved_at)
-    select company_id, template_id, ${valuesOfChange(sql, change)} from changed`
+    values (${companyId}, ${templateId}, ${valuesOfChange(sql, change)})`
+  return true
 }
 
 export type DueTemplate = Pick<Template, 'companyId' | 'templateId' | 'status' | 'validFrom' | 'validTo'>
