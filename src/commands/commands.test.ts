@@ -6,7 +6,7 @@ import { settings } from '../config.ts'
 import { openEmbeddedServer } from '../db/embedded/embedded.ts'
 import { newestVersion } from '../db/migrate.ts'
 import { connect } from '../db/sql.ts'
-import { printedBy } from '../testing/command-line.ts'
+import { answerHere, printedBy, runHere } from '../testing/command-line.ts'
 import { eventually } from '../testing/eventually.ts'
 import { numberOf } from '../testing/factories.ts'
 import {
@@ -542,19 +542,19 @@ describe('beside a running service', () => {
     await expectNothingRunning(folder)
   })
 
-  const refused = async (words: string[], sentence: RegExp) => expectSentence(await run(words, env), sentence)
+  const refused = async (words: string[], sentence: RegExp) => expectSentence(await runHere(words, env), sentence)
 
   test('a partner made by command logs in, and is out at once when it is disabled', async () => {
     const create = ['partner', 'create', '--login', 'anna', ...(await withPassword(folder, 'correct horse'))]
-    expect(await answerOf(create, env)).toEqual({ partnerId: 2, login: 'anna' })
+    expect(await answerHere(create, env)).toEqual({ partnerId: 2, login: 'anna' })
     const anna = await logIn(service.partnerApi, 'anna', 'correct horse')
     expect((await anna('GET', '/company')).status).toBe(200)
-    expect(await answerOf(['partner', 'disable', 'anna'], env)).toEqual({ login: 'anna', disabled: true })
+    expect(await answerHere(['partner', 'disable', 'anna'], env)).toEqual({ login: 'anna', disabled: true })
     expect((await anna('GET', '/company')).status).toBe(401)
   })
 
   test('company list', async () => {
-    const list = await answerOf(['company', 'list'], env)
+    const list = await answerHere(['company', 'list'], env)
     expect(list).toHaveLength(3)
     expect(list[0]).toEqual({
       companyId: 1,
@@ -574,13 +574,13 @@ describe('beside a running service', () => {
     expect(list[0].reserved + list[0].spent).toBeGreaterThan(0) // of the dispatch that the demo sends
     expect(list[1]).toMatchObject({ balance: 0, reserved: 0, spent: 0 })
     expect(list[2]).toMatchObject({ companyId: 3, budget: null, inbound: false })
-    expect((await run(['company', 'list'], env)).stdout).toMatch(
+    expect((await runHere(['company', 'list'], env)).stdout).toMatch(
       /^ID +PARTNER +STATUS +BILLING +BUDGET +BALANCE +RESERVED +SPENT +NAME\n1 +1 +ACTIVE +POSTPAID +50000\.00\d* .*Ромашка\n/,
     )
   })
 
   test('key create', async () => {
-    const made = await answerOf(['key', 'create', '--company', '1', '--type', 'MESSAGE'], env)
+    const made = await answerHere(['key', 'create', '--company', '1', '--type', 'MESSAGE'], env)
     expect(made).toEqual({ keyId: expect.any(Number), key: expect.any(String) })
     expect(Buffer.from(made.key, 'base64').toString()).toMatch(/^[\w-]+:[\w-]{32}$/)
     expect(Buffer.from(made.key, 'base64').toString('base64')).toBe(made.key)
@@ -597,7 +597,7 @@ describe('beside a running service', () => {
       return answer.ok || ((await answer.json()) as { error: { code: number } }).error.code
     }
     const options = ['--addresses', '127.0.0.0/8, ::1', '--center', 'Shop']
-    const { keyId, key } = await answerOf(['key', 'create', '--company', '2', '--type', 'message', ...options], env)
+    const { keyId, key } = await answerHere(['key', 'create', '--company', '2', '--type', 'message', ...options], env)
     const id = ['--key', String(keyId)]
     const listed = {
       keyId,
@@ -610,29 +610,29 @@ describe('beside a running service', () => {
       trafficCenterName: 'Shop',
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
     }
-    expect(await answerOf(['key', 'list', '--company', '2'], env)).toEqual([listed])
-    expect(await answerOf(['key', 'list'], env)).toEqual(
+    expect(await answerHere(['key', 'list', '--company', '2'], env)).toEqual([listed])
+    expect(await answerHere(['key', 'list'], env)).toEqual(
       expect.arrayContaining([listed, expect.objectContaining({ companyId: 1, trafficCenterName: 'Default' })]),
     )
-    const { stdout } = await run(['key', 'list', '--company', '2'], env)
+    const { stdout } = await runHere(['key', 'list', '--company', '2'], env)
     expect(stdout).toMatch(/^ID +COMPANY +TYPE +STATE +CENTER +CREATED +ADDRESSES\n\d+ +2 +MESSAGE +active +Shop /)
     expect(stdout).not.toContain(key)
     expect(await isTaken(key)).toBe(true)
 
-    const elsewhere = await answerOf(['key', 'set', ...id, '--addresses', '192.0.2.1'], env)
+    const elsewhere = await answerHere(['key', 'set', ...id, '--addresses', '192.0.2.1'], env)
     expect(elsewhere).toEqual({ ...listed, addresses: ['192.0.2.1'] })
     expect(await isTaken(key)).toBe(4013)
-    expect((await run(['key', 'set', ...id, '--addresses', 'any'], env)).stdout).toBe(
+    expect((await runHere(['key', 'set', ...id, '--addresses', 'any'], env)).stdout).toBe(
       `Key ${keyId} is active and may be used from anywhere.\n`,
     )
     expect(await isTaken(key)).toBe(true)
 
-    expect(await answerOf(['key', 'deactivate', ...id], env)).toMatchObject({ keyId, active: false })
+    expect(await answerHere(['key', 'deactivate', ...id], env)).toMatchObject({ keyId, active: false })
     expect(await isTaken(key)).toBe(4010)
-    expect(await answerOf(['key', 'activate', ...id], env)).toMatchObject({ keyId, active: true })
+    expect(await answerHere(['key', 'activate', ...id], env)).toMatchObject({ keyId, active: true })
     expect(await isTaken(key)).toBe(true)
 
-    const reissued = await answerOf(['key', 'reissue', ...id], env)
+    const reissued = await answerHere(['key', 'reissue', ...id], env)
     expect(reissued).toEqual({ keyId, key: expect.any(String) })
     expect([await isTaken(key), await isTaken(reissued.key)]).toEqual([4010, true])
 
@@ -643,7 +643,7 @@ describe('beside a running service', () => {
   test('sender list, approve, reject and deny', async () => {
     const ids = [await newSender(client, 1), await newSender(client, 1), await newSender(client, 2)].map(String)
     for (const id of ids) await untilStatus(client, Number(id), 'PRE_REVIEW')
-    const list = await answerOf(['sender', 'list', '--company', '1'], env)
+    const list = await answerHere(['sender', 'list', '--company', '1'], env)
     expect(list.map((sender: { companyId: number }) => sender.companyId)).toEqual(Array(8).fill(1))
     expect(list[0]).toEqual({
       id: Number(ids[0]),
@@ -659,7 +659,7 @@ describe('beside a running service', () => {
 
     const [approved, rejected, denied] = ids as [string, string, string]
     const decide = (verb: string, id: string, ...more: string[]) =>
-      answerOf(['sender', verb, '--sender', id, ...more], env)
+      answerHere(['sender', verb, '--sender', id, ...more], env)
     expect(await decide('approve', approved, '--comment', 'Well named')).toMatchObject({
       status: 'APPROVED',
       managerComment: 'Well named',
@@ -679,13 +679,13 @@ describe('beside a running service', () => {
 
   test('sender set', async () => {
     const set = ['sender', 'set', '--sender', '1', '--rate']
-    expect(await answerOf([...set, '20'], env)).toMatchObject({ id: 1, companyId: 1, rate: 20 })
-    expect((await answerOf(['sender', 'list'], env)).find(({ id }: { id: number }) => id === 1)).toMatchObject({
+    expect(await answerHere([...set, '20'], env)).toMatchObject({ id: 1, companyId: 1, rate: 20 })
+    expect((await answerHere(['sender', 'list'], env)).find(({ id }: { id: number }) => id === 1)).toMatchObject({
       rate: 20,
     })
-    expect((await run([...set, 'none'], env)).stdout).toMatch(/^Sender 1 \(\w+\) has no limit of its own\.\n$/)
-    expect((await run([...set, '5'], env)).stdout).toMatch(/^Sender 1 \(\w+\) sends at most 5 parts a second\.\n$/)
-    await answerOf([...set, 'none'], env)
+    expect((await runHere([...set, 'none'], env)).stdout).toMatch(/^Sender 1 \(\w+\) has no limit of its own\.\n$/)
+    expect((await runHere([...set, '5'], env)).stdout).toMatch(/^Sender 1 \(\w+\) sends at most 5 parts a second\.\n$/)
+    await answerHere([...set, 'none'], env)
     await refused(['sender', 'set', '--sender', '999', '--rate', '5'], /There is no sender 999: `tidings sender list`/)
   })
 
@@ -699,11 +699,11 @@ describe('beside a running service', () => {
         insert into messages (company_id, message_uuid, price, final_price, status, parts, brand_id, destination)
         values (1, uuid7_floor('2020-02-10T00:00:00Z'), 0, 0, 'FAILED', 0, 0, 'no number')`
       const of = async (month: string) =>
-        (await answerOf(['month', 'list'], env)).find((one: { month: string }) => one.month === month)
+        (await answerHere(['month', 'list'], env)).find((one: { month: string }) => one.month === month)
       const february = { month: '2020-02', state: 'closable', messages: 1, sizeBytes: expect.any(Number), reason: null }
       expect(await of('2020-02')).toEqual(february)
       expect(await of(current)).toMatchObject({ state: 'open', reason: 'it is the current month' })
-      expect((await run(['month', 'list'], env)).stdout).toMatch(
+      expect((await runHere(['month', 'list'], env)).stdout).toMatch(
         /^MONTH +STATE +MESSAGES +SIZE +IN THE WAY\n2020-02 +closable +1 +\d+ kB +-\n/,
       )
       await refused(['month', 'detach', '--month', current], /cannot be detached: it is the current month\./)
@@ -712,9 +712,9 @@ describe('beside a running service', () => {
         /Month 2020-01 cannot be detached: there is no such month\./,
       )
       const detached = { month: '2020-02', messages: 1, table: 'messages_2020_02' }
-      expect(await answerOf(['month', 'detach', '--month', '2020-02'], env)).toEqual(detached)
+      expect(await answerHere(['month', 'detach', '--month', '2020-02'], env)).toEqual(detached)
       expect(await of('2020-02')).toEqual({ ...february, state: 'detached' })
-      expect(await answerOf(['ledger', 'verify'], env)).toEqual([])
+      expect(await answerHere(['ledger', 'verify'], env)).toEqual([])
     } finally {
       await sql.end()
       await server.release()
@@ -756,15 +756,15 @@ describe('beside a running service', () => {
     test('a ported number changes its operator in the running service', async () => {
       expect(await senderFor(number)).toBe(senderOf[2])
       const file = await aFile('ported.csv', `${number};MEGAFON`, '79030000007;MTS')
-      expect(await answerOf(['ported', 'import', file], env)).toEqual({ lines: 2, ported: 2 })
+      expect(await answerHere(['ported', 'import', file], env)).toEqual({ lines: 2, ported: 2 })
       await untilSenderFor(number, senderOf[3])
     })
 
     test('the register as well, once the number is no longer ported; one of no range is refused with 7401', async () => {
       const back = await aFile('ported-back.csv', '79030000007;MTS')
-      expect(await answerOf(['ported', 'import', back, '--replace'], env)).toEqual({ lines: 1, ported: 1 })
+      expect(await answerHere(['ported', 'import', back, '--replace'], env)).toEqual({ lines: 1, ported: 1 })
       const file = await aFile('register.csv', heading, range)
-      expect(await answerOf(['numbering', 'import', file], env)).toEqual({ ranges: 1, codes: 1, unknownRegions: [] })
+      expect(await answerHere(['numbering', 'import', file], env)).toEqual({ ranges: 1, codes: 1, unknownRegions: [] })
       await untilSenderFor(number, senderOf[4])
       await untilSenderFor('79031234567', undefined)
 
@@ -796,7 +796,7 @@ describe('beside a running service', () => {
       const ported = await aFile('bad-ported.csv', '79030000001;MTS', '79030000002;CELLO')
       await refused(['ported', 'import', ported], /bad-ported\.csv: line 2: "CELLO" is not a brand/)
       await refused(['ported', 'import', await aFile('empty.csv', '')], /empty\.csv: The file has no entries/)
-      expect(await answerOf(['ported', 'import', await aFile('one.csv', '79030000008;MTS')], env)).toEqual({
+      expect(await answerHere(['ported', 'import', await aFile('one.csv', '79030000008;MTS')], env)).toEqual({
         lines: 1,
         ported: 2,
       })

@@ -1,5 +1,23 @@
 import { isDatabaseAway, isDatabaseBusy } from '../base/database-losses.ts'
 import { AppError, UsageError } from '../base/errors.ts'
+import { printable } from '../base/printable.ts'
+
+/** Runs a command. A failure that is not our bug becomes one sentence on stderr, and the exit code 1. */
+export async function reportFailures(command: () => Promise<void>): Promise<void> {
+  try {
+    await command()
+  } catch (error) {
+    const sentence = sentenceOf(error)
+    if (sentence === undefined) throw error
+    reportFailure(sentence)
+  }
+}
+
+export function reportFailure(sentence: string): void {
+  const overProgress = process.stderr.isTTY ? '\r\x1b[K' : ''
+  process.stderr.write(`${overProgress}tidings: ${printable(sentence)}\n`)
+  process.exitCode = 1
+}
 
 /**
  * What went wrong, in one sentence, when it is not our bug: a mistake of the caller, or a database that is away, full

@@ -3,15 +3,14 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openEmbeddedServer } from '../db/embedded/embedded.ts'
 import { connect, type Pool } from '../db/sql.ts'
+import { answerHere, runHere } from '../testing/command-line.ts'
 import { eventually } from '../testing/eventually.ts'
 import {
-  answerOf,
   type Client,
   type Env,
   expectNothingRunning,
   expectSentence,
   logIn,
-  run,
   type Service,
   start,
   startService,
@@ -47,7 +46,7 @@ afterAll(async () => {
   await expectNothingRunning(folder)
 })
 
-const refused = async (words: string[], sentence: RegExp) => expectSentence(await run(words, env), sentence)
+const refused = async (words: string[], sentence: RegExp) => expectSentence(await runHere(words, env), sentence)
 
 async function aFile(name: string, ...lines: string[]): Promise<string> {
   const path = join(dirname(folder), name)
@@ -56,45 +55,45 @@ async function aFile(name: string, ...lines: string[]): Promise<string> {
 }
 
 const companyOf = async (companyId: number) =>
-  (await answerOf(['company', 'list'], env)).find((one: { companyId: number }) => one.companyId === companyId)
+  (await answerHere(['company', 'list'], env)).find((one: { companyId: number }) => one.companyId === companyId)
 
 describe('companies', () => {
   test('a top-up is in the balance and in the books', async () => {
     const topUp = ['company', 'topup', '--company', '3', '--amount']
-    expect(await answerOf([...topUp, '100.25', '--note', 'Invoice 7'], env)).toEqual({
+    expect(await answerHere([...topUp, '100.25', '--note', 'Invoice 7'], env)).toEqual({
       companyId: 3,
       amount: 100.25,
       balance: 100.25,
       currency: 'RUB',
     })
-    expect((await run([...topUp, '0.0001'], env)).stdout).toBe('The balance of company 3 is 100.2501 RUB now.\n')
+    expect((await runHere([...topUp, '0.0001'], env)).stdout).toBe('The balance of company 3 is 100.2501 RUB now.\n')
     expect(await companyOf(3)).toMatchObject({ balance: 100.2501, reserved: 0, spent: 0 })
     expect(await sql`select note from ledger_entries where company_id = 3 order by entry_id`).toEqual([
       { note: 'Invoice 7' },
       { note: null },
     ])
     const correct = ['company', 'correct', '--company', '3', '--reason', 'Invoice 7 twice']
-    expect(await answerOf([...correct, '--take', '100.25'], env)).toEqual({
+    expect(await answerHere([...correct, '--take', '100.25'], env)).toEqual({
       companyId: 3,
       amount: -100.25,
       balance: 0.0001,
       currency: 'RUB',
     })
-    expect((await run([...correct, '--add', '100.25'], env)).stdout).toContain('100.2501 RUB now.')
+    expect((await runHere([...correct, '--add', '100.25'], env)).stdout).toContain('100.2501 RUB now.')
     await refused(['company', 'topup', '--company', '99', '--amount', '1'], /There is no company 99: `tidings company/)
   })
 
   test('are switched', async () => {
     expect(await companyOf(1)).toMatchObject({ billing: 'POSTPAID', inbound: true, rate: null })
     const set = ['company', 'set', '--company', '2']
-    const changed = await answerOf([...set, '--billing', 'prepaid', '--inbound', 'on', '--rate', '50'], env)
+    const changed = await answerHere([...set, '--billing', 'prepaid', '--inbound', 'on', '--rate', '50'], env)
     expect(changed).toMatchObject({ companyId: 2, billing: 'PREPAID', inbound: true, rate: 50 })
-    expect(await answerOf([...set, '--rate', 'none'], env)).toMatchObject({
+    expect(await answerHere([...set, '--rate', 'none'], env)).toMatchObject({
       billing: 'PREPAID',
       inbound: true,
       rate: null,
     })
-    expect((await run([...set, '--billing', 'postpaid', '--inbound', 'off'], env)).stdout).toBe(
+    expect((await runHere([...set, '--billing', 'postpaid', '--inbound', 'off'], env)).stdout).toBe(
       'Company 2 is POSTPAID, with inbound messages off and no limit of its own.\n',
     )
     await refused(['company', 'set', '--company', '99', '--inbound', 'on'], /There is no company 99/)
@@ -103,7 +102,7 @@ describe('companies', () => {
 
 describe('tariffs', () => {
   test('are listed, with the prices of channels and countries', async () => {
-    const { tariffs, channels, countries } = await answerOf(['tariff', 'list'], env)
+    const { tariffs, channels, countries } = await answerHere(['tariff', 'list'], env)
     expect(tariffs).toContainEqual({
       tariffId: expect.any(Number),
       partnerId: null,
@@ -117,16 +116,16 @@ describe('tariffs', () => {
     expect(channels).toContainEqual({ channelType: 'VIBER', price: 3.9 })
     expect(countries).toContainEqual({ country: 'KZ', price: 14.5 })
     expect(countries.at(-1)).toEqual({ country: '*', price: 28 })
-    expect((await run(['tariff', 'list'], env)).stdout).toMatch(/COMMON +MTS +any +FIXED +0 +7\.5000 +-\n/)
+    expect((await runHere(['tariff', 'list'], env)).stdout).toMatch(/COMMON +MTS +any +FIXED +0 +7\.5000 +-\n/)
   })
 
   test('of a partner are imported and come before the general ones', async () => {
     const own = { senderType: 'COMMON', brand: 'MTS', pricingModel: 'FIXED', steps: [{ from: 0, price: '5.10' }] }
     const file = await aFile('tariffs.json', JSON.stringify([own]))
     const words = ['tariff', 'import', file, '--partner', 'demo']
-    expect(await answerOf(words, env)).toEqual({ added: 1, replaced: 0, unchanged: 0 })
-    expect(await answerOf(words, env)).toEqual({ added: 0, replaced: 0, unchanged: 1 })
-    const { tariffs } = await answerOf(['tariff', 'list', '--partner', 'demo'], env)
+    expect(await answerHere(words, env)).toEqual({ added: 1, replaced: 0, unchanged: 0 })
+    expect(await answerHere(words, env)).toEqual({ added: 0, replaced: 0, unchanged: 1 })
+    const { tariffs } = await answerHere(['tariff', 'list', '--partner', 'demo'], env)
     const ofMts = tariffs.filter((tariff: typeof own) => tariff.senderType === 'COMMON' && tariff.brand === 'MTS')
     expect(ofMts).toMatchObject([{ partnerId: 1, steps: [{ price: 5.1 }] }])
     await refused(['tariff', 'import', file, '--partner', 'boris'], /There is no partner with the login "boris"/)
@@ -141,8 +140,8 @@ describe('tariffs', () => {
 
   test('prices of other channels and countries are imported too, for every partner alike', async () => {
     const file = await aFile('prices.csv', 'channelType,country,price', 'VIBER,,4.10', 'SMS,KZ,14.5', 'SMS,PT,9')
-    expect(await answerOf(['tariff', 'import', file], env)).toEqual({ added: 1, replaced: 1, unchanged: 1 })
-    const { channels, countries } = await answerOf(['tariff', 'list'], env)
+    expect(await answerHere(['tariff', 'import', file], env)).toEqual({ added: 1, replaced: 1, unchanged: 1 })
+    const { channels, countries } = await answerHere(['tariff', 'list'], env)
     expect(channels).toContainEqual({ channelType: 'VIBER', price: 4.1 })
     expect(countries).toContainEqual({ country: 'PT', price: 9 })
     await refused(['tariff', 'import', file, '--partner', 'demo'], /the same for every partner: leave out --partner/)
@@ -151,7 +150,7 @@ describe('tariffs', () => {
 
 describe('gateways', () => {
   test('are added, changed, paused and removed', async () => {
-    expect(await answerOf(['gateway', 'list'], env)).toContainEqual({
+    expect(await answerHere(['gateway', 'list'], env)).toContainEqual({
       gatewayId: expect.any(Number),
       name: 'simulator-viber',
       channel: 'VIBER',
@@ -165,7 +164,7 @@ describe('gateways', () => {
     })
     const settings = ['--set', 'receiptMs=20', '--set', 'ownIds=true', '--set', 'note=a=b']
     const add = ['gateway', 'add', '--channel', 'VIBER', '--connector', 'simulator', '--brands', 'mts,TELE2', '--rate']
-    const added = await answerOf([...add, '70', ...settings], env)
+    const added = await answerHere([...add, '70', ...settings], env)
     expect(added).toMatchObject({ name: 'simulator-viber-2', channel: 'VIBER', brands: ['MTS', 'TELE2'], rate: 70 })
     const settingsOf = async () => {
       const [row] = await sql`select settings from gateways where gateway_id = ${added.gatewayId}`
@@ -186,18 +185,18 @@ describe('gateways', () => {
       '--set',
       'note=null',
     ]
-    expect(await answerOf(['gateway', 'set', ...id, ...change], env)).toMatchObject({
+    expect(await answerHere(['gateway', 'set', ...id, ...change], env)).toMatchObject({
       name: 'second',
       brands: [],
       rate: null,
     })
     expect(await settingsOf()).toEqual({ receiptMs: 5, ownIds: true })
-    expect(await answerOf(['gateway', 'pause', '--gateway', 'second'], env)).toMatchObject({
+    expect(await answerHere(['gateway', 'pause', '--gateway', 'second'], env)).toMatchObject({
       paused: true,
       enginesBehind: 0,
     })
-    expect(await answerOf(['gateway', 'resume', ...id], env)).toMatchObject({ paused: false })
-    expect(await answerOf(['gateway', 'remove', ...id], env)).toEqual({
+    expect(await answerHere(['gateway', 'resume', ...id], env)).toMatchObject({ paused: false })
+    expect(await answerHere(['gateway', 'remove', ...id], env)).toEqual({
       gatewayId: added.gatewayId,
       name: 'second',
       enginesBehind: 0,
@@ -224,21 +223,21 @@ describe('tidings send', () => {
       'Again;8 916 000 00 01;',
       'Gleb;12;',
     )
-    const ended = await run(words(file, 'Few', '--unique'), env)
+    const ended = await runHere(words(file, 'Few', '--unique'), env)
     expect(ended).toMatchObject({ code: 0 })
     expect(ended.stdout).toMatch(
       /^Dispatch \d+ is COMPLETED: of 4 messages 2 were delivered and 2 failed\.\n( {2}1 x \d+ \S.*\n){2}$/,
     )
     expect(ended.stdout).toContain('1 x 7401 The number is not valid')
     expect(ended.stderr).toMatch(/\[#{20}\] 100 % 4 of 4 recipients\n/)
-    const outbox = await answerOf(['simulator', 'outbox'], env)
+    const outbox = await answerHere(['simulator', 'outbox'], env)
     expect(outbox.slice(-3).sort((a: { text: string }, b: { text: string }) => a.text.localeCompare(b.text))).toEqual([
       expect.objectContaining({ destination: '79030000001', channelType: 'SMS', text: 'Привет, Boris!' }),
       expect.objectContaining({ destination: '79260000003', text: 'Привет, Vera!' }),
       { messageUuid: expect.any(String), destination: '79160000001', channelType: 'SMS', text: 'Привет, Анна; "А"!' },
     ])
 
-    const again = await run(words(file, 'Few', '--unique', '--json'), env)
+    const again = await runHere(words(file, 'Few', '--unique', '--json'), env)
     expect(again.stderr).toMatch(/^tidings: Dispatch \d+ was sent before by this command: another --name sends it/)
     expect(JSON.parse(again.stdout)).toMatchObject({
       status: 'COMPLETED',
@@ -248,7 +247,7 @@ describe('tidings send', () => {
       parts: 3,
       failures: expect.arrayContaining([{ errorCode: 7401, reason: 'The number is not valid', count: 1 }]),
     })
-    expect(await answerOf(['simulator', 'outbox'], env)).toHaveLength(outbox.length)
+    expect(await answerHere(['simulator', 'outbox'], env)).toHaveLength(outbox.length)
   })
 
   test('shows beforehand what it comes to, and a dry run sends nothing', async () => {
@@ -261,7 +260,7 @@ describe('tidings send', () => {
       '12;Gleb',
     )
     const [before] = await sql`select count(*) as dispatches from dispatches`
-    const dry = await run([...words(file, 'Dry'), '--dry-run'], env)
+    const dry = await runHere([...words(file, 'Dry'), '--dry-run'], env)
     expect(dry).toMatchObject({ code: 0 })
     expect(dry.stdout).toMatch(/^Accepted +3 recipients, 3 parts$/m)
     expect(dry.stdout).toMatch(
@@ -274,7 +273,7 @@ describe('tidings send', () => {
       '\ufefftel;name;errorCode;reason\r\n12;Gleb;7401;The number is not valid\r\n',
     )
     const rejected = join(dirname(folder), 'elsewhere.csv')
-    const value = await answerOf([...words(file, 'Dry'), '--dry-run', '--unique', '--rejected', rejected], env)
+    const value = await answerHere([...words(file, 'Dry'), '--dry-run', '--unique', '--rejected', rejected], env)
     expect(value).toMatchObject({
       rows: 4,
       encoding: 'UTF-8',
@@ -292,15 +291,15 @@ describe('tidings send', () => {
   test('a dry run tells when the money would not do', async () => {
     const file = await aFile('poor.csv', 'phone,name', '79160000001,Anna')
     const company = ['--company', '2']
-    const billing = (mode: string) => answerOf(['company', 'set', ...company, '--billing', mode], env)
+    const billing = (mode: string) => answerHere(['company', 'set', ...company, '--billing', mode], env)
     const poor = ['send', file, ...company, '--name', 'Poor', '--text', 'Hello, {name}!']
     await billing('prepaid')
-    const dry = await run([...poor, '--dry-run'], env)
+    const dry = await runHere([...poor, '--dry-run'], env)
     expect(dry).toMatchObject({ code: 1 })
     expect(dry.stdout).toMatch(
       /\nThe balance of the company is too small: without --dry-run nothing would be sent\.\n$/,
     )
-    const sent = await run([...poor, '--yes'], env)
+    const sent = await runHere([...poor, '--yes'], env)
     expect(sent).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/balance .* is too small: nothing was sent\.\n$/),
@@ -316,7 +315,7 @@ describe('tidings send', () => {
       words(file, 'None', '--json'),
       /No recipient was accepted and nothing was sent: 2 x "The number is not valid"; the rows are in .*none\.rejected/,
     )
-    expect((await run([...words(file, 'None'), '--dry-run'], env)).code).toBe(1)
+    expect((await runHere([...words(file, 'None'), '--dry-run'], env)).code).toBe(1)
   })
 
   test('killed while it brings in the recipients, it goes on with the missing ones', async () => {
@@ -328,7 +327,7 @@ describe('tidings send', () => {
     const [begun] = await sql`select dispatch_id as id, status from dispatches where name = 'Many'`
     expect(begun!.status).toBe('CREATED')
 
-    const ended = await run(words(file, 'Many', '--json'), env)
+    const ended = await runHere(words(file, 'Many', '--json'), env)
     expect(ended.stderr).toMatch(/^(tidings: Going on with dispatch \d+, which an earlier run began\.\n)?$/)
     expect(JSON.parse(ended.stdout)).toMatchObject({
       dispatchId: begun!.id,
@@ -347,7 +346,7 @@ describe('tidings send', () => {
 
   test('Ctrl-C leaves it running, and the same command follows it again', async () => {
     const file = await aFile('held.csv', 'destination,name', ...someLines(3))
-    await answerOf(['gateway', 'pause', '--gateway', 'simulator-sms'], env)
+    await answerHere(['gateway', 'pause', '--gateway', 'simulator-sms'], env)
     const running = start(words(file, 'Held'), env)
     await eventually(() => expect(running.stderr()).toMatch(/No gateway for SMS is up: simulator-sms is paused\./))
     expect(running.stderr()).toMatch(/0 delivered, 0 failed, 3 pending, 0\/s/)
@@ -358,7 +357,7 @@ describe('tidings send', () => {
 
     const again = start(words(file, 'Held', '--json'), env)
     await eventually(() => expect(again.stderr()).toMatch(/Going on with dispatch/))
-    await answerOf(['gateway', 'resume', '--gateway', 'simulator-sms'], env)
+    await answerHere(['gateway', 'resume', '--gateway', 'simulator-sms'], env)
     const ended = await again.ended
     expect(ended.code).toBe(0)
     expect(JSON.parse(ended.stdout)).toMatchObject({ total: 3, delivered: 3 })
@@ -366,7 +365,7 @@ describe('tidings send', () => {
 
   test('a dispatch that is stopped meanwhile is reported, and the same command starts it again', async () => {
     const file = await aFile('stopped.csv', 'destination,name', ...someLines(2))
-    await answerOf(['gateway', 'pause', '--gateway', 'simulator-sms'], env)
+    await answerHere(['gateway', 'pause', '--gateway', 'simulator-sms'], env)
     const running = start(words(file, 'Stopped', '--json'), env)
     const id = await eventually(async () => {
       const [row] = await sql`select dispatch_id as id from dispatches where name = 'Stopped' and status = 'STARTED'`
@@ -375,8 +374,8 @@ describe('tidings send', () => {
     })
     expect((await client('POST', `/dispatches/${id}/stop`)).status).toBe(200)
     expectSentence(await running.ended, new RegExp(`Dispatch ${id} was stopped: the same command starts it again`))
-    await answerOf(['gateway', 'resume', '--gateway', 'simulator-sms'], env)
-    expect(JSON.parse((await run(words(file, 'Stopped', '--json'), env)).stdout)).toMatchObject({
+    await answerHere(['gateway', 'resume', '--gateway', 'simulator-sms'], env)
+    expect(JSON.parse((await runHere(words(file, 'Stopped', '--json'), env)).stdout)).toMatchObject({
       dispatchId: id,
       delivered: 2,
     })
@@ -386,11 +385,11 @@ describe('tidings send', () => {
     const file = await aFile('poor.csv', 'destination,name', ...someLines(2))
     expect((await client('PUT', '/company/2', { budget: 0 })).status).toBe(200)
     const poor = words(file, 'Poor').map(word => (word === '3' ? '2' : word))
-    const ended = await run([...poor, '--json'], env)
+    const ended = await runHere([...poor, '--json'], env)
     expectSentence(ended, /The monthly budget of the company would be exceeded: nothing was sent\./)
     expect(await sql`select from dispatches where name = 'Poor'`).toHaveLength(0)
     expect((await client('PUT', '/company/2', { budget: null })).status).toBe(200)
-    expect(await run([...poor, '--json'], env)).toMatchObject({ code: 0 })
+    expect(await runHere([...poor, '--json'], env)).toMatchObject({ code: 0 })
   })
 
   test('a wrong file, text or sender is told before anything is made', async () => {
@@ -411,7 +410,7 @@ describe('tidings send', () => {
 
 describe('a subscriber who writes', () => {
   const write = (text: string, from: string) =>
-    answerOf(['simulator', 'inbound', '--channel', 'sms', '--from', from, '--to', 'ROMASHKA', '--text', text], env)
+    answerHere(['simulator', 'inbound', '--channel', 'sms', '--from', from, '--to', 'ROMASHKA', '--text', text], env)
 
   test('only a stop word gets onto the blacklist of the company that has the name', async () => {
     expect(await write('Stop it, please', '79160000021')).toMatchObject({ channel: 'SMS', from: '79160000021' })
@@ -426,22 +425,22 @@ describe('a subscriber who writes', () => {
 
   test('needs a simulated operator', async () => {
     const words = ['simulator', 'inbound', '--to', 'X', '--text', 'y', '--channel', 'PUSH', '--from']
-    await answerOf(['gateway', 'remove', '--gateway', 'simulator-push'], env)
+    await answerHere(['gateway', 'remove', '--gateway', 'simulator-push'], env)
     await refused([...words, '79160000001'], /There is no simulated operator for PUSH/)
   })
 })
 
 describe('tidings ledger verify', () => {
   test('finds the ledger correct after all of this, and lists differences', async () => {
-    expect(await run(['ledger', 'verify'], env)).toMatchObject({ code: 0, stdout: 'The books are in order.\n' })
+    expect(await runHere(['ledger', 'verify'], env)).toMatchObject({ code: 0, stdout: 'The books are in order.\n' })
     await sql`update accounts set balance = balance + 1 where company_id = 3`
-    const ended = await run(['ledger', 'verify'], env)
+    const ended = await runHere(['ledger', 'verify'], env)
     expect(ended.code).toBe(1)
     expect(ended.stdout).toMatch(/^COMPANY +EXPECTED +FOUND +WHAT +OF\n3 +-?[\d.]+ +-?[\d.]+ +balance +-\n$/)
-    const listed = await run(['ledger', 'verify', '--company', '3', '--json'], env)
+    const listed = await runHere(['ledger', 'verify', '--company', '3', '--json'], env)
     expect(listed.code).toBe(1)
     expect(JSON.parse(listed.stdout)).toMatchObject([{ companyId: 3, what: 'balance' }])
-    expect(await answerOf(['ledger', 'verify', '--company', '1'], env)).toEqual([])
+    expect(await answerHere(['ledger', 'verify', '--company', '1'], env)).toEqual([])
     await refused(['ledger', 'verify', '--company', '99'], /There is no company 99/)
   })
 })
@@ -449,18 +448,18 @@ describe('tidings ledger verify', () => {
 describe('tidings statistics', () => {
   test('verify finds the traffic correct after all of this and lists differences, and rebuild corrects them', async () => {
     const right = { code: 0, stdout: 'The statistics equal the messages.\n' }
-    expect(await run(['statistics', 'verify'], env)).toMatchObject(right)
+    expect(await runHere(['statistics', 'verify'], env)).toMatchObject(right)
     await sql`update traffic_hours set sent = sent + 1 where company_id = 3`
-    const ended = await run(['statistics', 'verify', '--from', '2020-01-01'], env)
+    const ended = await runHere(['statistics', 'verify', '--from', '2020-01-01'], env)
     expect(ended.code).toBe(1)
     expect(ended.stdout).toMatch(
       /^COMPANY +HOUR +CHANNEL +OPERATOR +TYPE +WHAT +ROLLED UP +COUNTED\n3 +[\dT-]+Z +SMS +/,
     )
-    expect(await answerOf(['statistics', 'verify', '--to', '2020-01-01'], env)).toEqual([])
+    expect(await answerHere(['statistics', 'verify', '--to', '2020-01-01'], env)).toEqual([])
     await refused(['statistics', 'verify', '--company', '99'], /There is no company 99/)
     await refused(['statistics', 'verify', '--from', 'May'], /--from must be a day or a time/)
-    expect((await run(['statistics', 'rebuild'], env)).stdout).toMatch(/^\d+ figures were mended\.\n$/)
-    expect(await run(['statistics', 'verify'], env)).toMatchObject(right)
+    expect((await runHere(['statistics', 'rebuild'], env)).stdout).toMatch(/^\d+ figures were mended\.\n$/)
+    expect(await runHere(['statistics', 'verify'], env)).toMatchObject(right)
   })
 })
 

@@ -27,7 +27,7 @@ export type Running = {
 }
 
 /** The program gets no variable of the tests' environment except the search path. */
-const cleanEnv = (env: Env): Env => ({
+export const cleanEnv = (env: Env): Env => ({
   PATH: process.env.PATH!,
   HOME: tmpdir(),
   TIDINGS_LOG_LEVEL: 'warn',
