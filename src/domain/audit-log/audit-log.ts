@@ -4,7 +4,9 @@ import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { type Actor, type Change, differenceOf } from './entry.ts'
 import * as store from './store.ts'
 
-export type { Entry, Filter, Place } from './store.ts'
+export type { Filter, Place } from './store.ts'
+
+export type Entry = store.StoredEntry & { companyName: string | null }
 
 const MOST_AGENT = 300
 
@@ -36,10 +38,17 @@ export async function listEntries(
   sql: Sql,
   filter: store.Filter,
   limit: number,
-): Promise<{ entries: store.Entry[]; next: store.Place | undefined }> {
+): Promise<{ entries: Entry[]; next: store.Place | undefined }> {
   const found = await store.selectEntries(sql, filter, limit + 1)
-  const entries = found.slice(0, limit)
+  const entries = await withCompanyNames(sql, found.slice(0, limit))
   return { entries, next: found.length > limit ? entries.at(-1) : undefined }
+}
+
+async function withCompanyNames(sql: Sql, entries: store.StoredEntry[]): Promise<Entry[]> {
+  const companyIds = [...new Set(entries.flatMap(({ companyId }) => companyId ?? []))]
+  const companies = companyIds.length > 0 ? await store.selectCompanyNames(sql, companyIds) : []
+  const names = new Map<number | null, string>(companies.map(({ companyId, name }) => [companyId, name]))
+  return entries.map(entry => ({ ...entry, companyName: names.get(entry.companyId) ?? null }))
 }
 
 const LEAST_KEPT_MONTHS = 12

@@ -23,7 +23,7 @@ export function insertEntry(
 export const selectPartnerOf = (sql: Sql, companyId: number) =>
   sql<{ partnerId: number }[]>`select partner_id from companies where company_id = ${companyId}`
 
-export type Entry = {
+export type StoredEntry = {
   entryId: number
   at: Date
   actorKind: Actor['kind']
@@ -37,7 +37,6 @@ export type Entry = {
   subjectId: string
   subjectName: string
   companyId: number | null
-  companyName: string | null
   partnerId: number | null
   before: Fields | null
   after: Fields | null
@@ -63,10 +62,10 @@ export type Filter = {
 /** The newest first. */
 export function selectEntries(sql: Sql, filter: Filter, limit: number) {
   const { companyId, partnerId, actor, actorKinds, what, subject, from, to, after } = filter
-  return sql<Entry[]>`
+  return sql<StoredEntry[]>`
     select e.entry_id, e.at, e.actor_kind, e.actor, e.person_id, e.address,
       e.agent, e.request_id, e.what, e.subject_kind, e.subject_id,
-      e.subject_name, e.company_id, c.name as company_name, e.partner_id,
+      e.subject_name, e.company_id, e.partner_id,
       e.before, e.after
     from (
       select * from audit_entries
@@ -82,9 +81,11 @@ export function selectEntries(sql: Sql, filter: Filter, limit: number) {
         ${after === undefined ? sql`` : sql`and at <= ${after.at} and (at, entry_id) < (${after.at}, ${after.entryId})`}
       order by at desc, entry_id desc
       limit ${limit}) e
-    left join companies c using (company_id)
     order by e.at desc, e.entry_id desc`
 }
+
+export const selectCompanyNames = (sql: Sql, companyIds: number[]) => sql<{ companyId: number; name: string }[]>`
+  select company_id, name from companies where company_id = any(${companyIds}::bigint[])`
 
 /** The months that have a table, as `2026-05`. */
 export const selectMonths = (sql: Sql) =>

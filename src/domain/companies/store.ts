@@ -74,7 +74,7 @@ export function selectPage(
 export const countUpTo = (sql: Sql, scope: CompanyScope, partnerId: number | undefined, most: number) =>
   sql<{ total: number }[]>`
     select count(*)::int as total from (
-      select from companies
+      select company_id from companies
       where ${isInScope(sql, scope)} ${partnerId === undefined ? sql`` : sql`and partner_id = ${partnerId}`}
       limit ${most}) counted`
 

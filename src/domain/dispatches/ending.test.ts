@@ -17,7 +17,7 @@ test('a lane that another transaction has locked is skipped and ended the next t
   const end = () => endDueLanes(db.sql, new Date(), async (_, uuids) => void refused.push(...uuids))
 
   await db.sql.begin(async sql => {
-    await sql`select from lanes where lane_id = ${locked!.laneId} for update`
+    await sql`select from lanes where company_id = ${world.companyId} and lane_id = ${locked!.laneId} for update`
     await end()
   })
   expect(refused).toHaveLength(others.reduce((sum, { tail }) => sum + tail, 0))

@@ -18,9 +18,16 @@ export async function requireDispatchProgress(sql: Sql, partner: Partner, dispat
 
 /** A dispatch of any company, for staff. */
 export async function requireAnyDispatch(sql: Sql, dispatchId: number): Promise<Dispatch & Progress & OpenCounts> {
-  const [dispatch] = await store.selectAnyDispatchWithSums(sql, dispatchId)
+  const companyId = (await companiesOfDispatches(sql, [dispatchId])).get(dispatchId)
+  const [dispatch] = companyId === undefined ? [] : await store.selectDispatchOfWithSums(sql, companyId, dispatchId)
   if (!dispatch) throw notFound('Dispatch')
   return { ...withProgress(dispatch), ...inOperation(dispatch) }
+}
+
+/** The company of each of these dispatches that exists. */
+export async function companiesOfDispatches(sql: Sql, dispatchIds: number[]): Promise<Map<number, number>> {
+  const found = await store.selectCompanies(sql, dispatchIds)
+  return new Map(found.map(({ companyId, dispatchId }) => [dispatchId, companyId]))
 }
 
 /** CREATED messages, and SENT messages without a final receipt. */

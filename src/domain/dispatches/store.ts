@@ -100,6 +100,9 @@ export function selectDispatch(sql: Sql, partnerId: number, dispatchId: number) 
     where i.dispatch_id = ${dispatchId} and c.partner_id = ${partnerId}`
 }
 
+export const selectCompanies = (sql: Sql, dispatchIds: number[]) => sql<{ companyId: number; dispatchId: number }[]>`
+  select company_id, dispatch_id from dispatch_ids where dispatch_id = any(${dispatchIds}::bigint[])`
+
 export function selectDispatchOf(sql: Sql, companyId: number, dispatchId: number) {
   return sql<Dispatch[]>`
     select ${columns(sql)} from dispatches d join companies c using (company_id)
@@ -152,15 +155,6 @@ export function selectDispatchWithSums(sql: Sql, partnerId: number, dispatchId: 
     join companies c on c.company_id = d.company_id
     ${withSums(sql)}
     where i.dispatch_id = ${dispatchId} and c.partner_id = ${partnerId}`
-}
-
-export function selectAnyDispatchWithSums(sql: Sql, dispatchId: number) {
-  return sql<DispatchWithSums[]>`
-    select ${columns(sql)}, sums.* from dispatch_ids i
-    join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
-    join companies c on c.company_id = d.company_id
-    ${withSums(sql)}
-    where i.dispatch_id = ${dispatchId}`
 }
 
 export function selectDispatchOfWithSums(sql: Sql, companyId: number, dispatchId: number) {

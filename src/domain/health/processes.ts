@@ -26,15 +26,22 @@ const LONG_DELAY_MS = 500
 
 /** Every process that reported within a day, without processes that stopped normally. */
 export async function processesIn(sql: Sql): Promise<ProcessHealth[]> {
-  const [engines, apis, held] = await Promise.all([
+  const [engines, apis, leases, binds, receivers] = await Promise.all([
     store.selectEngines(sql),
     store.selectApis(sql),
-    store.selectHeld(sql),
+    store.countLeases(sql),
+    store.countBinds(sql),
+    store.countReceivers(sql),
   ])
-  const heldBy = new Map(held.map(({ worker, ...counts }) => [worker, counts]))
+  const ofWorker = (counts: store.Held[], id: string) => counts.find(({ worker }) => worker === id)?.held ?? 0
+  const heldBy = (id: string) => ({
+    leases: ofWorker(leases, id),
+    binds: ofWorker(binds, id),
+    receivers: ofWorker(receivers, id),
+  })
   const nothing = { leases: 0, binds: 0, receivers: 0 }
   return [
-    ...engines.map(row => healthOf('engine', row, ENGINE_SILENT_MS, heldBy.get(row.id) ?? nothing)),
+    ...engines.map(row => healthOf('engine', row, ENGINE_SILENT_MS, heldBy(row.id))),
     ...apis.map(row => healthOf('api', row, API_SILENT_MS, nothing)),
   ]
 }

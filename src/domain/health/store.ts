@@ -57,18 +57,21 @@ export const removeApi = (sql: Sql, process: string) => sql`delete from api_proc
 
 export const forgetGoneApis = (sql: Sql) => sql`delete from api_processes where seen_at < now() - interval '1 day'`
 
-/** The numbers of leases, binds and callback receivers of each engine. */
-export const selectHeld = (sql: Sql) => sql<{ worker: string; leases: number; binds: number; receivers: number }[]>`
-  select worker, sum(leases)::int as leases, sum(binds)::int as binds, sum(receivers)::int as receivers
-  from (
-    select worker, count(*) as leases, 0 as binds, 0 as receivers from leases where worker is not null group by worker
-    union all
-    select worker, 0, count(*), 0 from gateway_binds join gateways using (gateway_id)
-    where connector = 'smpp' and claimed_until >= clock_timestamp() group by worker
-    union all
-    select worker, 0, 0, count(*) from receivers where worker is not null and claimed_until >= clock_timestamp() group by worker
-  ) held
-  group by worker`
+export type Held = { worker: string; held: number }
+
+/** The numbers of leases of each engine. */
+export const countLeases = (sql: Sql) => sql<Held[]>`
+  select worker, count(*)::int as held from leases where worker is not null group by worker`
+
+/** The numbers of binds of each engine. */
+export const countBinds = (sql: Sql) => sql<Held[]>`
+  select worker, count(*)::int as held from gateway_binds join gateways using (gateway_id)
+  where connector = 'smpp' and claimed_until >= clock_timestamp() group by worker`
+
+/** The numbers of callback receivers of each engine. */
+export const countReceivers = (sql: Sql) => sql<Held[]>`
+  select worker, count(*)::int as held from receivers
+  where worker is not null and claimed_until >= clock_timestamp() group by worker`
 
 /** Leases that no worker has renewed: an engine takes them over within seconds. */
 export const countStranded = (sql: Sql) => sql<{ count: number }[]>`

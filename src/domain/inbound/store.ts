@@ -151,15 +151,14 @@ export function selectShown(sql: Sql, question: InboundQuestion, limit: number) 
 export function countByCompany(sql: Sql, companyIds: number[], question: Conditions, most: number) {
   return sql<{ companyId: number; companyName: string; count: number }[]>`
     select c.company_id, c.name as company_name, written.count
-    from unnest(${companyIds}::bigint[]) company (id)
+    from companies c
     cross join lateral (
       select count(*)::int as count from (
         select from inbound_messages i
-        where company_id = company.id and message_uuid >= ${question.least} and message_uuid < ${question.greatest}
+        where company_id = c.company_id and message_uuid >= ${question.least} and message_uuid < ${question.greatest}
           ${conditionsOf(sql, question)}
         limit ${most}) found) written
-    join companies c on c.company_id = company.id
-    where written.count > 0
+    where c.company_id = any(${companyIds}::bigint[]) and written.count > 0
     limit 5`
 }
 

@@ -69,13 +69,15 @@ const hashOf = (value: string) => hash('sha256', value, 'buffer')
 export const findKey = (sql: Sql, value: string): Promise<FoundKey | undefined> => keyFinder(sql)(value)
 
 /**
- * Finds keys for many callers. Requests of the same turn of the event loop share one statement. No request joins a
- * statement that was already sent, so that a change of a key acts at once.
+ * Finds keys for many callers. Requests of the same turn of the event loop share two statements. No request joins
+ * statements that were already sent, so that a change of a key acts at once.
  */
 export function keyFinder(sql: Sql): (value: string) => Promise<FoundKey | undefined> {
   const find = createFinder(async hashes => {
-    const keys = await store.selectKeysByHash(sql, hashes)
-    return new Map(keys.map(({ hash, ...key }) => [hash, key]))
+    const owners = await store.selectOwnersByHash(sql, hashes)
+    const keys = owners.length > 0 ? await store.selectFoundKeys(sql, owners) : []
+    const byId = new Map(keys.map(key => [key.keyId, key]))
+    return new Map(owners.flatMap(({ hash, keyId }) => (byId.has(keyId) ? [[hash, byId.get(keyId)!]] : [])))
   })
   return value => find(hash('sha256', value, 'hex'))
 }

@@ -4,9 +4,9 @@ import type { FoundKey, Key, KeyType } from './key.ts'
 const found = (sql: Sql) => sql`
   k.key_id, k.company_id, k.type, k.active, k.addresses, k.center_id as traffic_center_id`
 
-const columns = (sql: Sql) => sql`
+const columns = (sql: Sql, companyId = sql`k.company_id`) => sql`
   ${found(sql)}, k.name, k.created_at,
-  (select name from traffic_centers t where t.company_id = k.company_id and t.center_id = k.center_id)
+  (select name from traffic_centers t where t.company_id = ${companyId} and t.center_id = k.center_id)
     as traffic_center_name`
 
 export function insertKeyId(sql: Sql, companyId: number, keyHash: Buffer) {
@@ -22,14 +22,19 @@ export function insertKey(sql: Sql, companyId: number, { keyId, type, name, addr
     values (${companyId}, ${keyId}, ${type}, ${name}, ${addresses}::text[], ${centerId})`
 }
 
-/** Three steps by three primary or unique keys. */
-export function selectKeysByHash(sql: Sql, hexHashes: string[]) {
-  return sql<(FoundKey & { hash: string })[]>`
-    select ${found(sql)}, c.status as company_status, encode(i.key_hash, 'hex') as hash
-    from api_key_ids i
-    join api_keys k on k.company_id = i.company_id and k.key_id = i.key_id
-    join companies c on c.company_id = i.company_id
-    where i.key_hash = any(array(select decode(hash, 'hex') from unnest(${hexHashes}::text[]) hash))`
+export type KeyOwner = { companyId: number; keyId: number; hash: string }
+
+export const selectOwnersByHash = (sql: Sql, hexHashes: string[]) => sql<KeyOwner[]>`
+  select company_id, key_id, encode(key_hash, 'hex') as hash from api_key_ids
+  where key_hash = any(array(select decode(hash, 'hex') from unnest(${hexHashes}::text[]) hash))`
+
+/** Ids of keys are unique, so the two lists need no pairs. */
+export function selectFoundKeys(sql: Sql, owners: KeyOwner[]) {
+  return sql<FoundKey[]>`
+    select ${found(sql)}, c.status as company_status
+    from api_keys k join companies c on c.company_id = k.company_id
+    where k.company_id = any(${owners.map(({ companyId }) => companyId)}::bigint[])
+      and k.key_id = any(${owners.map(({ keyId }) => keyId)}::bigint[])`
 }
 
 export function listKeys(sql: Sql, companyId: number) {
@@ -44,7 +49,8 @@ export const selectNameOf = (sql: Sql, companyId: number, keyId: number) =>
 /** Locks the key until the transaction ends. */
 export function lockKey(sql: Sql, companyId: number, keyId: number) {
   return sql<Key[]>`
-    select ${columns(sql)} from api_keys k where k.company_id = ${companyId} and k.key_id = ${keyId} for update of k`
+    select ${columns(sql, sql`${companyId}`)} from api_keys k
+    where k.company_id = ${companyId} and k.key_id = ${keyId} for update of k`
 }
 
 export const countKeys = (sql: Sql, companyId: number) =>

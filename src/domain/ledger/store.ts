@@ -26,10 +26,9 @@ export function accountsOf(sql: Sql, companyIds: number[], month: string) {
   return sql<(Account & { companyId: number })[]>`
     select a.company_id, a.balance, a.reserved, c.budget, c.billing, c.currency,
       coalesce(m.spent, 0)::numeric(18, 4) as spent
-    from unnest(${companyIds}::bigint[]) wanted (company_id)
-    join accounts a on a.company_id = wanted.company_id
-    join companies c on c.company_id = wanted.company_id
-    left join account_months m on m.company_id = wanted.company_id and m.month = ${month}`
+    from accounts a join companies c on c.company_id = a.company_id
+    left join account_months m on m.company_id = a.company_id and m.month = ${month}
+    where a.company_id = any(${companyIds}::bigint[])`
 }
 
 export type CompanyAccount = Account & { companyId: number; name: string }

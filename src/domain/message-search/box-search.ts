@@ -3,6 +3,7 @@ import type { ChannelType } from '../../base/channel-types.ts'
 import { AppError, invalid, notFound } from '../../base/errors.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
+import { companiesOfDispatches } from '../dispatches/reading.ts'
 import { type Box, readBox } from './box.ts'
 import * as boxStore from './box-store.ts'
 import type { StatusWord } from './found-message.ts'
@@ -269,12 +270,14 @@ async function placeOf(sql: Sql, companyIds: number[], search: BoxSearch, now: D
   const latest = latestAt(now)
   const { dispatchId, from, to = latest } = search
   if (dispatchId === undefined) return { companyIds, from: from ?? new Date(to.getTime() - DAY_MS), to }
-  const [dispatch] = await boxStore.selectDispatchPlace(sql, companyIds, dispatchId)
+  const companyId = (await companiesOfDispatches(sql, [dispatchId])).get(dispatchId)
+  if (companyId === undefined || !companyIds.includes(companyId)) return { companyIds: [], from: from ?? now, to }
+  const [dispatch] = await boxStore.selectDispatchPlace(sql, companyId, dispatchId)
   if (!dispatch?.firstUuid || !dispatch.lastUuid) return { companyIds: [], from: from ?? now, to }
   const begin = timeOfUuid7(dispatch.firstUuid)
   const end = dispatch.isCascade ? latest : new Date(timeOfUuid7(dispatch.lastUuid).getTime() + 1)
   return {
-    companyIds: [dispatch.companyId],
+    companyIds: [companyId],
     from: from && from > begin ? from : begin,
     to: to < end ? to : end,
   }

@@ -1,5 +1,5 @@
 import type { Money } from '../../base/money.ts'
-import type { Sql } from '../../db/sql.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
 import type { FoundMessage } from './found-message.ts'
 import type { Bounds, Filter } from './search.ts'
 import { columnLists, foundColumns, itsCompany, joinDispatch, outboundFilters } from './store.ts'
@@ -42,30 +42,59 @@ export type BoxQuestion = {
   limit: number
 }
 
+/** The newest messages of some companies. */
+export async function selectShown(sql: Sql, question: BoxQuestion): Promise<ShownMessage[]> {
+  const [companyId, ...others] = question.companyIds
+  if (companyId === undefined) return []
+  if (others.length > 0) return showPlaces(sql, await selectPlaces(sql, question))
+  const company = sql`${companyId}::bigint`
+  return sql<ShownMessage[]>`
+    ${shown(sql, newest(sql, question, sql`m.company_id = ${company}`), company)} order by uuid desc`
+}
+
+type MessagePlace = { companyId: number; messageUuid: string }
+
 /**
- * The newest messages of some companies. The statement reads each company by itself, because the index has the keys in
- * order only within a company. The index of numbers has the companies of a number together, so one scan is enough.
+ * The keys of the newest messages. The statement reads each company by itself, because the index has the keys in order
+ * only within a company. The index of numbers has the companies of a number together, so one scan is enough.
  */
-export function selectShown(sql: Sql, question: BoxQuestion) {
+function selectPlaces(sql: Sql, question: BoxQuestion) {
   const { companyIds, key, limit } = question
   const isByNumber = key?.column === 'destination' || key?.column === 'beginning'
-  const found = isByNumber
-    ? newest(sql, question, sql`m.company_id = any(${companyIds}::bigint[])`)
-    : sql`
-      select found.* from unnest(${companyIds}::bigint[]) company (id)
-      cross join lateral (${newest(sql, question, sql`m.company_id = company.id`)}) found
-      order by message_uuid desc limit ${limit}`
-  return sql<ShownMessage[]>`
-    select ${foundColumns(sql)}, m.company_id, k.name as company_name, m.dispatch_position as position,
-      m.tariff_id, m.key_id, m.operator_error, m.send_at,
-      m.lane_id is null and m.send_at is null as is_rejected, n.name as dispatch_name
-    from (${found}) m
-    ${joinDispatch(sql, itsCompany(sql))}
-    join lateral (select name from companies where company_id = m.company_id offset 0) k on true
-    left join lateral (
-      select name from dispatches where company_id = m.company_id and dispatch_id = d.dispatch_id offset 0) n on true
-    order by m.message_uuid desc`
+  if (isByNumber)
+    return sql<MessagePlace[]>`
+      select company_id, message_uuid from (
+        ${newest(sql, question, sql`m.company_id = any(${companyIds}::bigint[])`)}) found`
+  return sql<MessagePlace[]>`
+    select found.company_id, found.message_uuid from companies c
+    cross join lateral (${newest(sql, question, sql`m.company_id = c.company_id`)}) found
+    where c.company_id = any(${companyIds}::bigint[])
+    order by found.message_uuid desc limit ${limit}`
 }
+
+function showPlaces(sql: Sql, places: MessagePlace[]) {
+  const uuids = places.map(({ messageUuid }) => messageUuid)
+  const messages = sql`
+    select ${sql.unsafe(columns.join(', '))} from messages m
+    where m.company_id = owner.company_id and m.message_uuid = any(${uuids}::uuid[])`
+  return sql<ShownMessage[]>`
+    select shown.* from (
+      select company_id from companies
+      where company_id = any(${[...new Set(places.map(({ companyId }) => companyId))]}::bigint[])) owner
+    cross join lateral (${shown(sql, messages, sql`owner.company_id`)}) shown
+    order by shown.uuid desc`
+}
+
+/** Adds the fields of the dispatch, the sender and the company to these messages of one company. */
+const shown = (sql: Sql, messages: Fragment, companyId: Fragment) => sql`
+  select ${foundColumns(sql)}, m.company_id, k.name as company_name, m.dispatch_position as position,
+    m.tariff_id, m.key_id, m.operator_error, m.send_at,
+    m.lane_id is null and m.send_at is null as is_rejected, n.name as dispatch_name
+  from (${messages}) m
+  ${joinDispatch(sql, companyId)}
+  join lateral (select name from companies where company_id = ${companyId} offset 0) k on true
+  left join lateral (
+    select name from dispatches where company_id = ${companyId} and dispatch_id = d.dispatch_id offset 0) n on true`
 
 const columns = [
   ...columnLists.messages,
@@ -77,7 +106,7 @@ const columns = [
   'm.lane_id',
 ]
 
-const newest = (sql: Sql, question: BoxQuestion, ofCompany: ReturnType<typeof conditionsOf>) => sql`
+const newest = (sql: Sql, question: BoxQuestion, ofCompany: Fragment) => sql`
   select ${sql.unsafe(columns.join(', '))} from messages m
   where ${ofCompany} ${keyed(sql, question.key)}
     and m.message_uuid between ${question.bounds.least} and ${question.bounds.greatest}
@@ -109,19 +138,18 @@ export function countStatuses(
     select count(*)::int as all, (count(*) filter (where status = 'FAILED'))::int as failed,
       (count(*) filter (where status = 'CREATED'))::int as waiting
     from (
-      select newest.status from unnest(${companyIds}::bigint[]) company (id)
+      select newest.status from companies c
       cross join lateral (
         select m.status from messages m
-        where m.company_id = company.id and m.message_uuid between ${bounds.least} and ${bounds.greatest}
+        where m.company_id = c.company_id and m.message_uuid between ${bounds.least} and ${bounds.greatest}
         order by m.message_uuid desc limit ${most}) newest
+      where c.company_id = any(${companyIds}::bigint[])
       limit ${most}) read`
 }
 
-/** The first and last key of a dispatch, if it belongs to one of these companies. */
-export function selectDispatchPlace(sql: Sql, companyIds: number[], dispatchId: number) {
-  return sql<{ companyId: number; firstUuid: string | null; lastUuid: string | null; isCascade: boolean }[]>`
-    select d.company_id, d.first_uuid, d.last_uuid,
-      d.cascade is not null as is_cascade
-    from dispatch_ids i join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
-    where i.dispatch_id = ${dispatchId} and i.company_id = any(${companyIds}::bigint[])`
+/** The first and last key of a dispatch. */
+export function selectDispatchPlace(sql: Sql, companyId: number, dispatchId: number) {
+  return sql<{ firstUuid: string | null; lastUuid: string | null; isCascade: boolean }[]>`
+    select first_uuid, last_uuid, cascade is not null as is_cascade from dispatches
+    where company_id = ${companyId} and dispatch_id = ${dispatchId}`
 }

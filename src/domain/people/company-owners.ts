@@ -23,7 +23,7 @@ export async function createOwnerWithPasswordOf(
 
 /** Makes an owner answer to this password; sessions stay where that was so before. */
 export async function adoptOwnerPassword(pool: Pool, login: string, password: string): Promise<void> {
-  const [credentials] = await store.selectCredentials(pool, login)
+  const credentials = await store.selectCredentials(pool, login)
   if (!credentials) return
   const { personId, passwordHash: before } = credentials
   if (before !== null && (await isPassword(password, before))) return

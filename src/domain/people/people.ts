@@ -68,9 +68,8 @@ export async function renewInvitation(sql: Sql, personId: number, now: Date) {
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
 /** The person of an invitation; undefined when it was used or is too old. */
-export async function invitedPerson(sql: Sql, token: string, now: Date): Promise<Person | undefined> {
-  const [person] = await store.selectInvitation(sql, hashOf(token), now)
-  return person
+export function invitedPerson(sql: Sql, token: string, now: Date): Promise<Person | undefined> {
+  return store.selectInvitation(sql, hashOf(token), now)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createFinder } from '../../base/concurrency/batcher.ts'
-import type { Fragment, Pool, Sql, Transaction } from '../../db/sql.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import type { Viewer } from './person.ts'
 import { hashSession } from './sign-in.ts'
 import * as store from './store.ts'
@@ -32,9 +32,11 @@ export function createSessionReader(sql: Pool, clock: () => Date): SessionReader
   }
 }
 
-/** Which of the sessions still hold, as a part of a statement that asks for something else too. */
-export const liveSessions = (sql: Sql, hashes: string[], now: Date): Fragment =>
-  store.selectLiveSessions(sql, hashes, now, IDLE_SECONDS, MOST_SECONDS)
+/** The sessions among these that are still valid, without sessions that wait for the second factor. */
+export async function liveSessions(sql: Sql, hashes: string[], now: Date): Promise<Set<string>> {
+  const sessions = await store.selectSessions(sql, hashes, now, IDLE_SECONDS, MOST_SECONDS)
+  return new Set(sessions.filter(({ half }) => !half).map(({ sessionHash }) => sessionHash.toString('hex')))
+}
 
 async function touch(sql: Sql, { sessionHash, usedAt }: store.FoundSession, address: string, now: Date) {
   if (now.getTime() - usedAt.getTime() >= TOUCH_EVERY_MS) await store.touchSession(sql, sessionHash, address, now)

@@ -67,7 +67,7 @@ async function withPassword<T>(
 /** An unknown login takes as long as a wrong password: the time does not tell which logins exist. */
 async function checkPassword(sql: Sql, { login, password }: Attempt): Promise<store.Credentials | undefined> {
   await createOwner(sql, login)
-  const [found] = await store.selectCredentials(sql, login)
+  const found = await store.selectCredentials(sql, login)
   const isRight = await isPassword(password, found?.passwordHash ?? hashOfUnknown())
   return found?.passwordHash && isRight ? found : undefined
 }

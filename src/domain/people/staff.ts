@@ -38,7 +38,7 @@ export async function changeStaffPassword(pool: Pool, login: string, password: s
 
 /** Makes a member of staff answer to this password; sessions stay where it already does. */
 export async function adoptStaffPassword(pool: Pool, login: string, password: string): Promise<void> {
-  const [credentials] = await store.selectCredentials(pool, login)
+  const credentials = await store.selectCredentials(pool, login)
   if (!credentials || credentials.isPartnerLogin) return
   const isSame = credentials.passwordHash !== null && (await isPassword(password, credentials.passwordHash))
   if (!isSame) await changeStaffPassword(pool, login, password)

@@ -8,11 +8,19 @@ const columns = (sql: Sql) => sql`
     select login from partners where partner_id = p.partner_id)) as is_invited,
   p.created_at, p.disabled_at`
 
-/** People who may come in now: neither they nor what they belong to is disabled. */
-const isWelcome = (sql: Sql) => sql`
+/** Neither the person nor the partner is disabled. */
+const isEnabled = (sql: Sql) => sql`
   p.disabled_at is null
-  and not exists (select from partners r where r.partner_id = p.partner_id and r.disabled_at is not null)
-  and not exists (select from companies c where c.company_id = p.company_id and c.status = 'DISABLED')`
+  and not exists (select from partners r where r.partner_id = p.partner_id and r.disabled_at is not null)`
+
+/** Leaves out people of disabled companies: a statement of its own, because another node can have the company. */
+async function ofEnabledCompanies<Row extends { companyId: number | null }>(sql: Sql, people: Row[]): Promise<Row[]> {
+  const companyIds = [...new Set(people.flatMap(({ companyId }) => companyId ?? []))]
+  if (companyIds.length === 0) return people
+  const disabled = await sql<{ companyId: number }[]>`
+    select company_id from companies where company_id = any(${companyIds}::bigint[]) and status = 'DISABLED'`
+  return people.filter(person => disabled.every(({ companyId }) => companyId !== person.companyId))
+}
 
 export type NewPerson = Place & { role: Role; login: string; name: string; passwordHash: string | null }
 
@@ -46,19 +54,22 @@ const isOf = (sql: Sql, { kind, companyId, partnerId }: Place) => sql`
 /** The owner of a partner has the partner's password. */
 export type Credentials = {
   personId: number
+  companyId: number | null
   passwordHash: string | null
   totpSecret: Buffer | null
   totpStep: number | null
   isPartnerLogin: boolean
 }
 
-export function selectCredentials(sql: Sql, login: string) {
-  return sql<Credentials[]>`
-    select p.person_id, coalesce(p.password_hash, r.password_hash) as password_hash,
+/** Of a person who may sign in now. */
+export async function selectCredentials(sql: Sql, login: string): Promise<Credentials | undefined> {
+  const found = await sql<Credentials[]>`
+    select p.person_id, p.company_id, coalesce(p.password_hash, r.password_hash) as password_hash,
       p.totp_secret, p.totp_step, r.partner_id is not null as is_partner_login
     from people p
     left join partners r on p.kind = 'PARTNER' and r.partner_id = p.partner_id and r.login = p.login
-    where p.login = ${login} and ${isWelcome(sql)}`
+    where p.login = ${login} and ${isEnabled(sql)}`
+  return (await ofEnabledCompanies(sql, found))[0]
 }
 
 /** The hash of a partner's password. */
@@ -102,7 +113,7 @@ export const lockPeople = (sql: Sql, kind: PersonKind, role: Role, place: Place)
 export type NewSession = { sessionHash: Buffer; personId: number; half: boolean; address: string; agent: string }
 
 /**
- * Written only while the person may still come in with that password. Both rows that can hold it are locked: a password
+ * Written only while the person may still sign in with that password; a session of a disabled company is not valid. Both rows that can hold it are locked: a password
  * that is being replaced ends this session too.
  */
 export function insertSession(sql: Sql, session: NewSession, credentials: Credentials, now: Date) {
@@ -113,7 +124,7 @@ export function insertSession(sql: Sql, session: NewSession, credentials: Creden
     where p.person_id = ${session.personId} and ${credentials.passwordHash} = coalesce(p.password_hash, (
         select password_hash from partners r
         where p.kind = 'PARTNER' and r.partner_id = p.partner_id and r.login = p.login for share))
-      and ${isWelcome(sql)}
+      and ${isEnabled(sql)}
     for share of p`
 }
 
@@ -126,30 +137,27 @@ export const deleteSessionsBeyond = (sql: Sql, personId: number, most: number) =
 
 export type FoundSession = Person & { sessionHash: Buffer; half: boolean; usedAt: Date; startedAt: Date }
 
-export function selectSessions(sql: Sql, hashes: string[], now: Date, idleSeconds: number, mostSeconds: number) {
-  return sql<FoundSession[]>`
-    select ${columns(sql)}, s.session_hash, s.half, s.used_at, s.created_at as started_at
-    from person_sessions s join people p using (person_id)
-    where ${holds(sql, hashes, now, idleSeconds, mostSeconds)}`
-}
-
-/** The valid sessions among the given ones, as a part of another statement. */
-export const selectLiveSessions = (
+/** The valid sessions among these. */
+export async function selectSessions(
   sql: Sql,
   hashes: string[],
   now: Date,
   idleSeconds: number,
   mostSeconds: number,
-) => sql`
-  select encode(s.session_hash, 'hex') from person_sessions s join people p using (person_id)
-  where ${holds(sql, hashes, now, idleSeconds, mostSeconds)} and not s.half`
+): Promise<FoundSession[]> {
+  const found = await sql<FoundSession[]>`
+    select ${columns(sql)}, s.session_hash, s.half, s.used_at, s.created_at as started_at
+    from person_sessions s join people p using (person_id)
+    where ${holds(sql, hashes, now, idleSeconds, mostSeconds)}`
+  return ofEnabledCompanies(sql, found)
+}
 
 const holds = (sql: Sql, hashes: string[], now: Date, idleSeconds: number, mostSeconds: number) => sql`
   s.session_hash = any(array(select decode(hash, 'hex') from unnest(${hashes}::text[]) hash))
   and s.used_at > ${now}::timestamptz - make_interval(secs => ${idleSeconds})
   and s.created_at > ${now}::timestamptz - make_interval(secs => ${mostSeconds})
   and (not s.half or s.created_at > ${now}::timestamptz - interval '10 minutes')
-  and ${isWelcome(sql)}`
+  and ${isEnabled(sql)}`
 
 export const replaceSession = (sql: Sql, personId: number, before: Buffer, after: Buffer, now: Date) =>
   sql`
@@ -220,10 +228,12 @@ export const upsertInvitation = (sql: Sql, personId: number, tokenHash: Buffer, 
     insert into person_invitations (token_hash, person_id, expires_at) values (${tokenHash}, ${personId}, ${expiresAt})
     on conflict (person_id) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at`
 
-export const selectInvitation = (sql: Sql, tokenHash: Buffer, now: Date) =>
-  sql<Person[]>`
+export async function selectInvitation(sql: Sql, tokenHash: Buffer, now: Date): Promise<Person | undefined> {
+  const found = await sql<Person[]>`
     select ${columns(sql)} from person_invitations i join people p using (person_id)
-    where i.token_hash = ${tokenHash} and i.expires_at > ${now} and ${isWelcome(sql)}`
+    where i.token_hash = ${tokenHash} and i.expires_at > ${now} and ${isEnabled(sql)}`
+  return (await ofEnabledCompanies(sql, found))[0]
+}
 
 export const deleteInvitation = (sql: Sql, tokenHash: Buffer, now: Date) =>
   sql<{ personId: number }[]>`

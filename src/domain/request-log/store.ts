@@ -5,7 +5,7 @@ import type { LoggedRequest, Owner } from './request.ts'
 export const ensureHour = (sql: Sql, moment: Date) => sql`select ensure_request_hour(${moment})`
 
 /** In the order of the index, so that two processes that write at once do not block each other. */
-export function insertAll(sql: Sql, requests: LoggedRequest[], counts: MinuteCount[], uses: MinuteCount[]) {
+export function insertAll(sql: Sql, requests: LoggedRequest[], counts: MinuteCount[]) {
   return sql`
     with listed as (
       insert into requests (owner_kind, owner_id, at, key_id, method, route, status, took_ms, address, request_id)
@@ -14,14 +14,7 @@ export function insertAll(sql: Sql, requests: LoggedRequest[], counts: MinuteCou
         ${requests.map(({ at }) => at.toISOString())}::timestamptz[], ${requests.map(({ keyId }) => keyId)}::bigint[],
         ${requests.map(({ method }) => method)}::text[], ${requests.map(({ route }) => route)}::text[],
         ${requests.map(({ status }) => status)}::int[], ${requests.map(({ tookMs }) => tookMs)}::int[],
-        ${requests.map(({ address }) => address)}::text[], ${requests.map(({ requestId }) => requestId)}::text[])),
-    used as (
-      insert into key_uses (company_id, key_id, used_at)
-      select company_id, key_id, max(used_at) from unnest(
-        ${uses.map(({ owner }) => owner.id)}::bigint[], ${uses.map(({ keyId }) => keyId)}::bigint[],
-        ${uses.map(({ lastAt }) => lastAt.toISOString())}::timestamptz[]) given (company_id, key_id, used_at)
-      group by 1, 2 order by 1, 2
-      on conflict (company_id, key_id) do update set used_at = greatest(key_uses.used_at, excluded.used_at))
+        ${requests.map(({ address }) => address)}::text[], ${requests.map(({ requestId }) => requestId)}::text[]))
     insert into request_minutes (owner_kind, owner_id, minute, key_id, requests, refused, unlisted)
     select * from unnest(
       ${counts.map(({ owner }) => owner.kind)}::text[], ${counts.map(({ owner }) => owner.id)}::bigint[],
@@ -33,6 +26,19 @@ export function insertAll(sql: Sql, requests: LoggedRequest[], counts: MinuteCou
       requests = request_minutes.requests + excluded.requests,
       refused = request_minutes.refused + excluded.refused,
       unlisted = request_minutes.unlisted + excluded.unlisted`
+}
+
+/** Stores the last use of keys of a company. */
+export function insertUses(sql: Sql, companyId: number, uses: MinuteCount[]) {
+  return sql`
+    insert into key_uses (company_id, key_id, used_at)
+    select c.company_id, q.key_id, max(q.used_at)
+    from companies c, unnest(
+      ${uses.map(({ keyId }) => keyId)}::bigint[], ${uses.map(({ lastAt }) => lastAt.toISOString())}::timestamptz[]
+    ) q (key_id, used_at)
+    where c.company_id = ${companyId}
+    group by 1, 2 order by 1, 2
+    on conflict (company_id, key_id) do update set used_at = greatest(key_uses.used_at, excluded.used_at)`
 }
 
 export type Place = { at: Date; requestNo: number }

@@ -58,7 +58,8 @@ export class RequestWriter {
     const { requests, counts } = this.#buffer.take()
     try {
       await this.#ensureHours(counts)
-      await store.insertAll(this.#sql, requests, counts, this.#newUses(counts))
+      await store.insertAll(this.#sql, requests, counts)
+      await this.#writeUses(counts)
     } catch (err) {
       this.#warn(err, requests.length)
     }
@@ -92,6 +93,11 @@ export class RequestWriter {
     if (this.#uses.size > MOST_KNOWN_USES) this.#uses.clear()
     for (const { keyId, lastAt } of uses) this.#uses.set(keyId, lastAt.getTime())
     return uses
+  }
+
+  async #writeUses(counts: MinuteCount[]) {
+    const uses = Map.groupBy(this.#newUses(counts), ({ owner }) => owner.id)
+    for (const [companyId, own] of uses) await store.insertUses(this.#sql, companyId, own)
   }
 
   #warn(err: unknown, lost: number) {

@@ -183,7 +183,7 @@ export async function unsuspendSender(sql: Sql, { companyId, senderId }: Pick<Se
 
 /** For staff: sets the limit of a name in parts per second, or removes it. Engines read the limit before every chunk. */
 export async function setSenderRate(sql: Sql, senderId: number, partsPerSecond: number | null): Promise<Sender> {
-  const [changed] = await store.updateRate(sql, senderId, partsPerSecond)
-  if (!changed) throw notFound('Sender')
-  return requireSender(sql, changed.companyId, senderId)
+  const companyId = await companyOfSender(sql, senderId)
+  await store.updateRate(sql, companyId, senderId, partsPerSecond)
+  return requireSender(sql, companyId, senderId)
 }

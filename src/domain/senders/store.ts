@@ -184,11 +184,10 @@ export function updateSuspension(
     where company_id = ${companyId} and sender_id = ${senderId}`
 }
 
-export function updateRate(sql: Sql, senderId: number, partsPerSecond: number | null) {
-  return sql<{ companyId: number }[]>`
-    update senders s set parts_per_second = ${partsPerSecond} from sender_ids i
-    where i.sender_id = ${senderId} and s.company_id = i.company_id and s.sender_id = i.sender_id
-    returning s.company_id`
+export function updateRate(sql: Sql, companyId: number, senderId: number, partsPerSecond: number | null) {
+  return sql`
+    update senders set parts_per_second = ${partsPerSecond}
+    where company_id = ${companyId} and sender_id = ${senderId}`
 }
 
 export type SenderStatusChange = NewReviewChange & {

@@ -1,9 +1,11 @@
 import type { Sql } from '../../db/sql.ts'
 import { isCode } from './short-link.ts'
-import type { ClicksOfDispatch, LinkPlace, LinkQuestion, ListedLink } from './store.ts'
+import type { Block, ClicksOfDispatch, FoundLinkOf, LinkDetails, LinkPlace, LinkQuestion } from './store.ts'
 import * as store from './store.ts'
 
-export { type ClickedDispatch, type ClicksOfDispatch, clicksByHour, type LinkPlace, type ListedLink } from './store.ts'
+export { type ClickedDispatch, type ClicksOfDispatch, clicksByHour, type LinkPlace } from './store.ts'
+
+export type ListedLink = FoundLinkOf & LinkDetails
 
 /** A search among the short links of a company. */
 export type LinkSearch = {
@@ -33,7 +35,7 @@ const BLOCK = 2000
  */
 export async function searchLinks(sql: Sql, companyId: number, search: LinkSearch): Promise<LinkPage> {
   const typed = search.typed.trim()
-  const ofCode = isCode(codeIn(typed)) ? await store.selectListedLink(sql, companyId, codeIn(typed)) : []
+  const ofCode = isCode(codeIn(typed)) ? await listedLink(sql, companyId, codeIn(typed)) : []
   if (ofCode.length > 0) return { items: ofCode, older: undefined, isCut: false }
   const question = await questionOf(sql, companyId, search)
   return question ? readBack(sql, question, search) : { items: [], older: undefined, isCut: false }
@@ -64,13 +66,35 @@ async function readBack(sql: Sql, question: LinkQuestion, { before, limit }: Lin
   let after = before
   for (;;) {
     const [floor] = await store.selectFloor(sql, question, after, BLOCK)
-    found.push(...(await store.selectListed(sql, question, { after, floor }, limit + 1 - found.length)))
+    const links = await linksIn(sql, question, { after, floor }, limit + 1 - found.length)
+    found.push(...(await listed(sql, question.companyId, links)))
     const items = found.slice(0, limit)
     if (found.length > limit) return { items, older: placeOf(items.at(-1)!), isCut: false }
     if (!floor) return { items, older: undefined, isCut: false }
     if (performance.now() > endsAt) return { items, older: floor, isCut: true }
     after = floor
   }
+}
+
+/** The links of a dispatch are known by their messages. */
+async function linksIn(sql: Sql, question: LinkQuestion, block: Block, limit: number) {
+  const { companyId, dispatch } = question
+  const links = await store.selectLinks(sql, question, block, dispatch ? BLOCK : limit)
+  if (!dispatch || links.length === 0) return links
+  const uuids = links.map(({ messageUuid }) => messageUuid)
+  const messages = await store.selectMessagesOfDispatch(sql, companyId, dispatch.dispatchId, uuids)
+  const own = new Set(messages.map(({ messageUuid }) => messageUuid))
+  return links.filter(({ messageUuid }) => own.has(messageUuid)).slice(0, limit)
+}
+
+const listedLink = async (sql: Sql, companyId: number, code: string): Promise<ListedLink[]> =>
+  listed(sql, companyId, await store.selectLinkOf(sql, companyId, code))
+
+/** Adds clicks, message and dispatch to the links. */
+async function listed(sql: Sql, companyId: number, links: FoundLinkOf[]): Promise<ListedLink[]> {
+  if (links.length === 0) return []
+  const details = new Map((await store.selectDetails(sql, companyId, links)).map(detail => [detail.code, detail]))
+  return links.map(link => ({ ...link, ...details.get(link.code)! }))
 }
 
 const placeOf = ({ messageUuid, code }: LinkPlace): LinkPlace => ({ messageUuid, code })
@@ -80,7 +104,7 @@ export const MOST_CLICKS = 1000
 
 /** A link of the company with the moments of its newest clicks; undefined when the company has no such link. */
 export async function clickedLink(sql: Sql, companyId: number, code: string) {
-  const [link] = isCode(code) ? await store.selectListedLink(sql, companyId, code) : []
+  const [link] = isCode(code) ? await listedLink(sql, companyId, code) : []
   if (!link) return undefined
   const clicks = await store.selectNewestClicks(sql, companyId, code, MOST_CLICKS)
   return { link, clickedAt: clicks.map(({ clickedAt }) => clickedAt) }

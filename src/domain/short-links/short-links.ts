@@ -1,4 +1,5 @@
 import { piecesOf } from '../../base/pieces.ts'
+import { everyCompany } from '../../db/by-company.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { randomCode, type ShortLink, shortenLinks, shortUrlOf } from './short-link.ts'
 import * as store from './store.ts'
@@ -119,20 +120,28 @@ const MOST_SHOWN_CLICKS = 20
 /** The short links in the text of a message, with their number of clicks and first click. */
 export async function linksOfText(sql: Sql, companyId: number, messageUuid: string, text: string) {
   const codes = new Set([...text.matchAll(CODE_IN_TEXT)].map(([, code]) => code!).slice(0, MOST_CODES))
-  return codes.size > 0 ? store.selectClicked(sql, companyId, messageUuid, [...codes], MOST_SHOWN_CLICKS) : []
+  const links = codes.size > 0 ? await store.selectLinksOf(sql, companyId, messageUuid, [...codes]) : []
+  if (links.length === 0) return []
+  const ofLinks = links.map(({ code }) => code)
+  const clicked = await store.selectClicks(sql, companyId, ofLinks, MOST_SHOWN_CLICKS)
+  const clicksOf = new Map(clicked.map(({ code, ...clicks }) => [code, clicks]))
+  return links.map(link => ({ ...link, ...(clicksOf.get(link.code) ?? { clicks: 0, clickedAt: [] }) }))
 }
 
 /** Deletes links that are older than a moment, with their clicks, in batches. The next housekeeping continues. */
 export async function forgetOldLinks(pool: Pool, before: Date): Promise<void> {
   let batches = 0
   while ((await forgetBatch(pool, before)) === BATCH && ++batches < MOST_BATCHES);
-  await store.deleteOldHours(pool, before)
+  await everyCompany(pool, companyId => store.deleteOldHours(pool, companyId, before))
 }
 
 function forgetBatch(pool: Pool, before: Date): Promise<number> {
   return pool.begin(async sql => {
     const links = await store.deleteOldLinks(sql, before, BATCH)
-    await store.deleteClicks(sql, links)
+    for (const [companyId, own] of Map.groupBy(links, link => link.companyId)) {
+      const codes = own.map(({ code }) => code)
+      await store.deleteClicks(sql, companyId, codes)
+    }
     return links.length
   })
 }

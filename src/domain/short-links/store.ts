@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from '../../db/sql.ts'
+import type { Sql } from '../../db/sql.ts'
 import type { ShortLink } from './short-link.ts'
 
 /**
@@ -43,18 +43,18 @@ export function countClicks(sql: Sql, companyId: number, codes: string[]) {
     where company_id = ${companyId} and code = any(${codes}::text[]) group by code`
 }
 
-export type ClickedLink = { code: string; url: string; clicks: number; clickedAt: Date[] }
+/** The links of a message among these codes. */
+export function selectLinksOf(sql: Sql, companyId: number, messageUuid: string, codes: string[]) {
+  return sql<{ code: string; url: string }[]>`
+    select code, url from short_links
+    where code = any(${codes}::text[]) and company_id = ${companyId} and message_uuid = ${messageUuid}`
+}
 
-/** The links of a message among these codes, each with its first clicks. */
-export function selectClicked(sql: Sql, companyId: number, messageUuid: string, codes: string[], most: number) {
-  return sql<ClickedLink[]>`
-    select l.code, l.url, (
-        select count(*) from link_clicks c where c.company_id = l.company_id and c.code = l.code) as clicks,
-      array(
-        select c.clicked_at from link_clicks c where c.company_id = l.company_id and c.code = l.code
-        order by c.click_id limit ${most}) as clicked_at
-    from short_links l
-    where l.code = any(${codes}::text[]) and l.company_id = ${companyId} and l.message_uuid = ${messageUuid}`
+/** The number of clicks of each link, and its first clicks. */
+export function selectClicks(sql: Sql, companyId: number, codes: string[], most: number) {
+  return sql<{ code: string; clicks: number; clickedAt: Date[] }[]>`
+    select code, count(*) as clicks, (array_agg(clicked_at order by click_id))[:${most}] as clicked_at
+    from link_clicks where company_id = ${companyId} and code = any(${codes}::text[]) group by code`
 }
 
 export function deleteOldLinks(sql: Sql, before: Date, limit: number) {
@@ -64,11 +64,8 @@ export function deleteOldLinks(sql: Sql, before: Date, limit: number) {
     returning company_id, code`
 }
 
-export function deleteClicks(sql: Sql, links: { companyId: number; code: string }[]) {
-  return sql`
-    delete from link_clicks c using unnest(
-      ${links.map(link => link.companyId)}::bigint[], ${links.map(link => link.code)}::text[]) q (company_id, code)
-    where c.company_id = q.company_id and c.code = q.code`
+export function deleteClicks(sql: Sql, companyId: number, codes: string[]) {
+  return sql`delete from link_clicks where company_id = ${companyId} and code = any(${codes}::text[])`
 }
 
 // For the cabinet -----------------------------------------------------------------------------------------------------
@@ -85,12 +82,14 @@ export function countClick(sql: Sql, companyId: number, now: Date, shard: number
  * Counts a click for the dispatch of the message, before the click itself is written: its recipient is counted with the
  * first one. Single messages, and messages of a month that is detached, have no dispatch to count for.
  */
-export function countClickOfDispatch(sql: Sql, { companyId, messageUuid }: FoundLink, shard: number) {
-  return sql`
+export async function countClickOfDispatch(sql: Sql, { companyId, messageUuid }: FoundLink, shard: number) {
+  const links = await sql<{ code: string }[]>`
+    select code from short_links where company_id = ${companyId} and message_uuid = ${messageUuid}`
+  await sql`
     insert into dispatch_clicks (company_id, dispatch_id, shard, clicks, people)
     select m.company_id, m.dispatch_id, ${shard}, 1, case when exists (
-        select from short_links l join link_clicks c on c.company_id = l.company_id and c.code = l.code
-        where l.company_id = ${companyId} and l.message_uuid = ${messageUuid}) then 0 else 1 end
+        select from link_clicks
+        where company_id = ${companyId} and code = any(${links.map(({ code }) => code)}::text[])) then 0 else 1 end
     from messages m
     where m.company_id = ${companyId} and m.message_uuid = ${messageUuid} and m.dispatch_id is not null
     on conflict (company_id, dispatch_id, shard) do update
@@ -129,7 +128,8 @@ export function selectClickedDispatches(sql: Sql, companyId: number, before: num
     order by k.dispatch_id desc`
 }
 
-export const deleteOldHours = (sql: Sql, before: Date) => sql`delete from link_hours where hour < ${before}`
+export const deleteOldHours = (sql: Sql, companyId: number, before: Date) =>
+  sql`delete from link_hours where company_id = ${companyId} and hour < ${before}`
 
 /** Clicks of all links of the company, by hours of UTC, from a moment on. */
 export function clicksByHour(sql: Sql, companyId: number, from: Date) {
@@ -149,9 +149,10 @@ export type LinkQuestion = {
   dispatch?: { dispatchId: number; least: string; greatest: string } | undefined
 }
 
-export type ListedLink = LinkPlace & {
-  url: string
-  createdAt: Date
+export type FoundLinkOf = LinkPlace & { url: string; createdAt: Date }
+
+export type LinkDetails = {
+  code: string
   /** Counted up to 1,001. */
   clicks: number
   /** Null when the month of the message is detached. */
@@ -160,53 +161,52 @@ export type ListedLink = LinkPlace & {
   dispatchName: string | null
 }
 
-type Block = { after: LinkPlace | undefined; floor: LinkPlace | undefined }
+export type Block = { after: LinkPlace | undefined; floor: LinkPlace | undefined }
 
-export function selectListed(sql: Sql, question: LinkQuestion, { after, floor }: Block, limit: number) {
-  const { companyId, host, dispatch } = question
-  return listed(
-    sql,
-    sql`
-      select code, company_id, message_uuid, url, created_at from short_links l
-      where company_id = ${companyId} ${between(sql, question, after)}
-        ${floor ? sql`and (message_uuid, code) >= (${floor.messageUuid}::uuid, ${floor.code}::text)` : sql``}
-        ${host ? sql`and split_part(split_part(url, '://', 2), '/', 1) ilike ${like(host)}` : sql``}
-        ${dispatch ? sql`and ${isOfDispatch(sql, dispatch.dispatchId)}` : sql``}
-      order by message_uuid desc, code desc limit ${limit}`,
-  )
+/** The links of a block, the newest first. A link is not asked for its dispatch, because another node can have that. */
+export function selectLinks(sql: Sql, question: LinkQuestion, { after, floor }: Block, limit: number) {
+  const { companyId, host } = question
+  return sql<FoundLinkOf[]>`
+    select code, message_uuid, url, created_at from short_links
+    where company_id = ${companyId} ${between(sql, question, after)}
+      ${floor ? sql`and (message_uuid, code) >= (${floor.messageUuid}::uuid, ${floor.code}::text)` : sql``}
+      ${host ? sql`and split_part(split_part(url, '://', 2), '/', 1) ilike ${like(host)}` : sql``}
+    order by message_uuid desc, code desc limit ${limit}`
 }
 
-export function selectListedLink(sql: Sql, companyId: number, code: string) {
-  return listed(
-    sql,
-    sql`
-      select code, company_id, message_uuid, url, created_at from short_links
-      where code = ${code} and company_id = ${companyId}`,
-  )
+export function selectLinkOf(sql: Sql, companyId: number, code: string) {
+  return sql<FoundLinkOf[]>`
+    select code, message_uuid, url, created_at from short_links where code = ${code} and company_id = ${companyId}`
+}
+
+/** The messages of a dispatch among these. */
+export function selectMessagesOfDispatch(sql: Sql, companyId: number, dispatchId: number, uuids: string[]) {
+  return sql<{ messageUuid: string }[]>`
+    select message_uuid from messages
+    where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[]) and dispatch_id = ${dispatchId}`
 }
 
 const MOST_COUNTED = 1001
 
-const listed = (sql: Sql, links: Fragment) => sql<ListedLink[]>`
-  select l.code, l.message_uuid, l.url, l.created_at, c.clicks,
-    m.destination, m.dispatch_id, d.name as dispatch_name
-  from (${links}) l
-  cross join lateral (
-    select count(*) as clicks from (
-      select from link_clicks where company_id = l.company_id and code = l.code limit ${MOST_COUNTED}) counted) c
-  left join lateral (
-    select destination, dispatch_id from messages where company_id = l.company_id and message_uuid = l.message_uuid offset 0) m on true
-  left join lateral (
-    select name from dispatches where company_id = l.company_id and dispatch_id = m.dispatch_id offset 0) d on true
-  order by l.message_uuid desc, l.code desc`
+export function selectDetails(sql: Sql, companyId: number, links: LinkPlace[]) {
+  return sql<LinkDetails[]>`
+    select l.code, c.clicks, m.destination, m.dispatch_id, d.name as dispatch_name
+    from unnest(
+      ${links.map(({ code }) => code)}::text[], ${links.map(({ messageUuid }) => messageUuid)}::uuid[]
+    ) l (code, message_uuid)
+    cross join lateral (
+      select count(*) as clicks from (
+        select from link_clicks where company_id = ${companyId} and code = l.code limit ${MOST_COUNTED}) counted) c
+    left join lateral (
+      select destination, dispatch_id from messages
+      where company_id = ${companyId} and message_uuid = l.message_uuid offset 0) m on true
+    left join lateral (
+      select name from dispatches where company_id = ${companyId} and dispatch_id = m.dispatch_id offset 0) d on true`
+}
 
 const between = (sql: Sql, { dispatch }: LinkQuestion, after: LinkPlace | undefined) => sql`
   ${dispatch ? sql`and message_uuid between ${dispatch.least} and ${dispatch.greatest}` : sql``}
   ${after ? sql`and (message_uuid, code) < (${after.messageUuid}::uuid, ${after.code}::text)` : sql``}`
-
-const isOfDispatch = (sql: Sql, dispatchId: number) => sql`exists (
-  select from messages m
-  where m.company_id = l.company_id and m.message_uuid = l.message_uuid and m.dispatch_id = ${dispatchId})`
 
 const like = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 

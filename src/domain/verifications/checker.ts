@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts'
-import type { Pool } from '../../db/sql.ts'
+import type { Pool, Transaction } from '../../db/sql.ts'
 import type { CodeBox } from './code-box.ts'
 import * as store from './store.ts'
 import type { CheckStatus } from './verification.ts'
@@ -64,10 +64,11 @@ export class CodeChecker {
 
   async #checkTogether(companyId: number, line: Line, guesses: Guess[]) {
     try {
-      const rows = await store.checkCodes(this.#sql, companyId, guesses)
+      const rows = await this.#sql.begin(sql => checkWithin(sql, companyId, guesses))
       const found = new Map(rows.map(row => [row.uuid, row]))
       for (const guess of guesses) {
-        const checked = found.get(guess.uuid) ?? NOT_FOUND
+        const { status, triesLeft } = found.get(guess.uuid) ?? NOT_FOUND
+        const checked = { status, triesLeft }
         const alike = takeAlike(line, guess, checked)
         this.#leave(line, alike)
         for (const { answer } of [guess, ...alike]) answer.resolve(checked)
@@ -81,6 +82,13 @@ export class CodeChecker {
     line.count -= guesses.length
     this.#waiting -= guesses.length
   }
+}
+
+async function checkWithin(sql: Transaction, companyId: number, guesses: Guess[]): Promise<store.Checked[]> {
+  const rows = await store.checkCodes(sql, companyId, guesses)
+  const confirmed = rows.filter(({ isNew }) => isNew)
+  if (confirmed.length > 0) await store.countConfirmations(sql, companyId, confirmed)
+  return rows
 }
 
 const NOT_FOUND: Checked = { status: 'NOT_FOUND', triesLeft: 0 }

@@ -200,12 +200,14 @@ export function updateChannels(sql: Sql, companyId: number, sends: FallbackSend[
     where v.company_id = ${companyId} and v.verification_uuid = l.verification_uuid`
 }
 
-export type Checked = { uuid: string; status: CheckStatus; triesLeft: number }
+export type Checked = { uuid: string; status: CheckStatus; triesLeft: number; isNew: boolean } & Confirmation
+/** `tookMs`: from the code to its confirmation. */
+export type Confirmation = { verifierId: string; channelType: string; country: string; tookMs: number }
 
 /**
  * Judges one code for each of these verifications. A try is counted in the statement that compares, under the lock of
  * the row: parallel guesses come one after the other. Rows are locked in the order of their keys. The statement compares
- * keyed hashes, so the time of the comparison tells nothing about a code. A confirmation is counted once.
+ * keyed hashes, so the time of the comparison tells nothing about a code. `isNew`: this confirmation is the first.
  */
 export function checkCodes(sql: Sql, companyId: number, guesses: { uuid: string; hash: string }[]) {
   return sql<Checked[]>`
@@ -228,24 +230,34 @@ export function checkCodes(sql: Sql, companyId: number, guesses: { uuid: string;
         when is_over or tries_left = 0 then 'EXPIRED'
         when is_right then 'CONFIRMED' else 'WRONG_CODE' end as status
       from judged),
-    changed as (
-      update verifications v set
-        tries_left = v.tries_left - (o.status = 'WRONG_CODE')::int,
-        confirmed_at = case when o.status = 'CONFIRMED' then coalesce(v.confirmed_at, now()) else v.confirmed_at end
-      from outcome o
+    failed as (
+      update verifications v set tries_left = v.tries_left - 1 from outcome o
+      where v.company_id = ${companyId} and v.verification_uuid = o.verification_uuid and o.status = 'WRONG_CODE'),
+    confirmed as (
+      update verifications v set confirmed_at = now() from outcome o
       where v.company_id = ${companyId} and v.verification_uuid = o.verification_uuid
-        and (o.status = 'WRONG_CODE' or (o.status = 'CONFIRMED' and o.confirmed_at is null))),
-    counted as (
-      insert into verification_counters as k
-        (company_id, verifier_id, day, channel_type, country, what, count, total_ms)
-      select ${companyId}, verifier_id, (now() at time zone 'UTC')::date, channel_type, country, 'confirmed', count(*),
-        sum(greatest(0, extract(epoch from now() - sent_at) * 1000))::bigint
-      from outcome where status = 'CONFIRMED' and confirmed_at is null
-      group by verifier_id, channel_type, country order by verifier_id, channel_type, country
-      on conflict (company_id, verifier_id, day, channel_type, country, what)
-      do update set count = k.count + excluded.count, total_ms = k.total_ms + excluded.total_ms)
-    select verification_uuid as uuid, status, greatest(0, tries_left - (status = 'WRONG_CODE')::int)::int as tries_left
+        and o.status = 'CONFIRMED' and o.confirmed_at is null)
+    select verification_uuid as uuid, status, greatest(0, tries_left - (status = 'WRONG_CODE')::int)::int as tries_left,
+      status = 'CONFIRMED' and confirmed_at is null as is_new, verifier_id, channel_type, country,
+      greatest(0, extract(epoch from now() - sent_at) * 1000)::bigint as took_ms
     from outcome`
+}
+
+/** Counters are locked in the order of their keys. */
+export function countConfirmations(sql: Sql, companyId: number, confirmations: Confirmation[]) {
+  return sql`
+    insert into verification_counters as k (company_id, verifier_id, day, channel_type, country, what, count, total_ms)
+    select c.company_id, q.verifier_id, (now() at time zone 'UTC')::date, q.channel_type, q.country, 'confirmed', count(*),
+      sum(q.took_ms)::bigint
+    from companies c, unnest(
+      ${confirmations.map(({ verifierId }) => verifierId)}::text[],
+      ${confirmations.map(({ channelType }) => channelType)}::text[],
+      ${confirmations.map(({ country }) => country)}::text[], ${confirmations.map(({ tookMs }) => tookMs)}::bigint[]
+    ) q (verifier_id, channel_type, country, took_ms)
+    where c.company_id = ${companyId}
+    group by 1, 2, 3, 4, 5 order by 2, 4, 5
+    on conflict (company_id, verifier_id, day, channel_type, country, what)
+    do update set count = k.count + excluded.count, total_ms = k.total_ms + excluded.total_ms`
 }
 
 export type VerificationState = {

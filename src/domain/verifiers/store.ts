@@ -44,12 +44,11 @@ export const lockVerifier = (sql: Sql, companyId: number, verifierId: string) =>
   select ${columns(sql)} from verifiers where company_id = ${companyId} and verifier_id = ${verifierId} for update`
 
 /** A widget of a company that is not disabled. */
-export function selectWidget(sql: Sql, widgetId: string) {
+export function selectWidget(sql: Sql, companyId: number, widgetId: string) {
   return sql<Widget[]>`
     select ${columns(sql)} from verifiers v
-    where v.verifier_id = ${widgetId} and kind = 'WIDGET'
-      and v.company_id = (select i.company_id from verifier_ids i where i.verifier_id = ${widgetId})
-      and exists (select from companies c where c.company_id = v.company_id and c.status <> 'DISABLED')`
+    where v.company_id = ${companyId} and v.verifier_id = ${widgetId} and kind = 'WIDGET'
+      and exists (select from companies c where c.company_id = ${companyId} and c.status <> 'DISABLED')`
 }
 
 export function listVerifiers(sql: Sql, companyId: number, kind: VerifierKind) {

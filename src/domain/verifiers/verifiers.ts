@@ -119,7 +119,8 @@ export async function requireAnyVerifier(sql: Sql, kind: VerifierKind, verifierI
 
 /** The widget that a page names; undefined when there is none, or its company is disabled. */
 export async function findWidget(sql: Sql, widgetId: string): Promise<Widget | undefined> {
-  const [widget] = await store.selectWidget(sql, widgetId)
+  const [owner] = await store.selectCompanyOf(sql, widgetId)
+  const [widget] = owner ? await store.selectWidget(sql, owner.companyId, widgetId) : []
   return widget
 }
 

@@ -2,7 +2,6 @@ import type { Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import type { DispatchStatus } from '../dispatches/dispatch.ts'
 import type { MessagesOfDispatch } from '../messages/messages.ts'
-import { liveSessions } from '../people/sessions.ts'
 import type { DispatchFilter, LiveDispatch, Place, Share, WatchedDispatch } from './watched.ts'
 
 const columns = (sql: Sql) => sql`
@@ -71,32 +70,27 @@ export function countByStatus(sql: Sql, scope: CompanyScope) {
     where ${isInScope(sql, scope)} group by d.status`
 }
 
-export function selectOneWatched(sql: Sql, scope: CompanyScope, dispatchId: number) {
+export function selectOneWatched(sql: Sql, scope: CompanyScope, companyId: number, dispatchId: number) {
   return sql<WatchedDispatch[]>`
-    select ${columns(sql)} from dispatch_ids i
-    join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
+    select ${columns(sql)} from dispatches d
     join companies c on c.company_id = d.company_id
     ${withCounts(sql)}
-    where i.dispatch_id = ${dispatchId} and ${isInScope(sql, scope)}`
+    where d.company_id = ${companyId} and d.dispatch_id = ${dispatchId} and ${isInScope(sql, scope)}`
 }
 
-/** The dispatches among these that are in the scope. */
-export function selectOwned(sql: Sql, scope: CompanyScope, dispatchIds: number[]) {
-  return sql<{ dispatchId: number }[]>`
-    select i.dispatch_id from dispatch_ids i join companies c using (company_id)
-    where i.dispatch_id = any(${dispatchIds}::bigint[]) and ${isInScope(sql, scope)}`
+/** The companies among these that are in the scope. */
+export function selectOwned(sql: Sql, scope: CompanyScope, companyIds: number[]) {
+  return sql<{ companyId: number }[]>`
+    select c.company_id from companies c
+    where c.company_id = any(${companyIds}::bigint[]) and ${isInScope(sql, scope)}`
 }
 
-/** The current state of the dispatches, and the sign-in sessions that are still valid, for all viewers in one statement. */
-export function selectLive(sql: Sql, dispatchIds: number[], sessionHashes: string[], now: Date) {
-  return sql<{ dispatches: LiveDispatch[]; sessions: string[] }[]>`
-    select
-      (select coalesce(jsonb_agg(live), '[]') from (
-        select d.dispatch_id as "dispatchId", d.status, counts.* from dispatch_ids i
-        join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
-        ${withCounts(sql)}
-        where i.dispatch_id = any(${dispatchIds}::bigint[])) live) as dispatches,
-      array(${liveSessions(sql, sessionHashes, now)}) as sessions`
+/** The current state of the dispatches of these companies. */
+export function selectLive(sql: Sql, companyIds: number[], dispatchIds: number[]) {
+  return sql<LiveDispatch[]>`
+    select d.dispatch_id, d.status, counts.* from dispatches d
+    ${withCounts(sql)}
+    where d.company_id = any(${companyIds}::bigint[]) and d.dispatch_id = any(${dispatchIds}::bigint[])`
 }
 
 export const limitTime = (sql: Sql, timeoutMs: number) =>

@@ -2,7 +2,9 @@ import { AppError, notFound } from '../../base/errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import type { DispatchStatus } from '../dispatches/dispatch.ts'
+import { companiesOfDispatches } from '../dispatches/reading.ts'
 import type { MessagesOfDispatch } from '../messages/messages.ts'
+import { liveSessions } from '../people/sessions.ts'
 import { mergeSlices, type Pace, sliceSeconds } from './pace.ts'
 import * as store from './store.ts'
 import type { DispatchFilter, LiveDispatch, Place, Share, WatchedDispatch } from './watched.ts'
@@ -38,27 +40,38 @@ export async function countWatched(
 
 /** A dispatch of the scope. A dispatch outside the scope is reported as not found. */
 export async function requireWatched(sql: Sql, scope: CompanyScope, dispatchId: number): Promise<WatchedDispatch> {
-  const [dispatch] = await store.selectOneWatched(sql, scope, dispatchId)
+  const companyId = (await companiesOfDispatches(sql, [dispatchId])).get(dispatchId)
+  const [dispatch] = companyId === undefined ? [] : await store.selectOneWatched(sql, scope, companyId, dispatchId)
   if (!dispatch) throw notFound('Dispatch')
   return dispatch
 }
 
 export async function requireAllWatched(sql: Sql, scope: CompanyScope, dispatchIds: number[]): Promise<void> {
-  const owned = await store.selectOwned(sql, scope, dispatchIds)
-  if (owned.length < new Set(dispatchIds).size) throw notFound('Dispatch')
+  const companies = await companiesOfDispatches(sql, dispatchIds)
+  const companyIds = new Set(companies.values())
+  const owned = await store.selectOwned(sql, scope, [...companyIds])
+  if (companies.size < new Set(dispatchIds).size || owned.length < companyIds.size) throw notFound('Dispatch')
 }
 
 export type LiveState = { dispatches: LiveDispatch[]; sessions: Set<string> }
 
-/** Reads the dispatches of all viewers of a process with one statement. */
+/** Reads the dispatches and the sign-in sessions of all viewers of a process together. */
 export async function liveState(
   sql: Sql,
   dispatchIds: number[],
   sessionHashes: string[],
   now: Date,
 ): Promise<LiveState> {
-  const [row] = await store.selectLive(sql, dispatchIds, sessionHashes, now)
-  return { dispatches: row?.dispatches ?? [], sessions: new Set(row?.sessions) }
+  const [dispatches, sessions] = await Promise.all([
+    liveDispatches(sql, dispatchIds),
+    liveSessions(sql, sessionHashes, now),
+  ])
+  return { dispatches, sessions }
+}
+
+async function liveDispatches(sql: Sql, dispatchIds: number[]): Promise<LiveDispatch[]> {
+  const companies = await companiesOfDispatches(sql, dispatchIds)
+  return store.selectLive(sql, [...new Set(companies.values())], dispatchIds)
 }
 
 const SHARES_TIMEOUT_MS = 20_000

@@ -133,7 +133,8 @@ describe('inbound messages', () => {
         expect(reads[0]!.rows).toBeLessThan(most)
       }
     const count = (sql: typeof api.sql) => countIncoming(sql, [companyId], { typed: '79160000500' }, new Date())
-    const [read] = await readsOf(api, 'force_custom_plan', count, /from inbound_messages/)
+    const counted = await readsOf(api, 'force_custom_plan', count, /from inbound_messages/)
+    const [read] = counted.filter(({ table }) => table !== 'companies')
     expect(read).toEqual({ table: 'inbound_messages', index: 'inbound_messages_by_destination', rows: 1 })
   })
 

@@ -141,7 +141,7 @@ test('pages through thousands of links that the search does not match are read b
   await api.sql`analyze short_links`
   for (const mode of planModes)
     for (const [typed, about] of [
-      ['', /order by l.message_uuid/],
+      ['', /created_at from short_links/],
       ['rare', /offset/],
       ['rare', /ilike/],
     ] as const) {

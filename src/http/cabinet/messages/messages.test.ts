@@ -105,7 +105,8 @@ describe('the tabs', () => {
     await api.sql`analyze messages`
     for (const companyIds of [[busy.companyId], [busy.companyId, theirs.companyId]])
       for (const mode of planModes) {
-        const [read, ...others] = await readsOf(api, mode, sql => countRecent(sql, companyIds, new Date()), /newest/)
+        const reads = await readsOf(api, mode, sql => countRecent(sql, companyIds, new Date()), /newest/)
+        const [read, ...others] = reads.filter(({ table }) => table !== 'companies')
         expect(read).toMatchObject({ table: monthBack(0), index: `${monthBack(0)}_pkey` })
         expect([others, read!.rows]).toEqual([[], 5001])
       }

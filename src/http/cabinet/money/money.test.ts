@@ -188,8 +188,10 @@ describe('the ledger', () => {
     const [ends] = await api.sql<{ first: number; last: number }[]>`
       select min(entry_id) as first, max(entry_id) as last from ledger_entries where company_id = ${companyId}`
     const [line] = await api.sql<{ day: string; lineId: number }[]>`
+      select day::text as day, line_id from ledger_lines where company_id = ${companyId} and dispatch_id = 9000`
+    await api.sql`
       update ledger_lines set first_entry_id = ${ends!.first}, last_entry_id = ${ends!.last}, dispatch_id = 3, kind = 'MESSAGES'
-      where company_id = ${companyId} and dispatch_id = 9000 returning day::text as day, line_id`
+      where company_id = ${companyId} and dispatch_id = 9000`
     await api.sql`analyze`
     const after = { day: '2026-05-01', lineId: Number.MAX_SAFE_INTEGER }
     for (const mode of planModes) {

@@ -77,7 +77,10 @@ describe('live dispatches', () => {
     for (const text of texts) expect(text()).toContain('event: over')
   })
 
-  test('a thousand viewers cause one query a second, and no query after they have left', async () => {
+  /** Companies of the dispatches, counters, sessions, and disabled companies. */
+  const MOST_QUERIES = 4
+
+  test('a thousand viewers cause a few queries a second, and no query after they have left', async () => {
     const ids = [await made(), await made()]
     const viewer = await signedIn()
     const pool = connect(api.url, { max: 1 })
@@ -91,13 +94,14 @@ describe('live dispatches', () => {
     await start(api.sql, world, ids[0]!)
     await eventually(() => expect(texts.filter(text => text().includes('STARTED'))).toHaveLength(500))
     const gaps = asked.slice(1).map((at, i) => at - asked[i]!)
-    expect(asked.length).toBeGreaterThan(1)
-    for (const gap of gaps) expect(gap).toBeGreaterThan(900)
+    const pauses = gaps.filter(gap => gap > 900)
+    expect(pauses.length).toBeGreaterThan(0)
+    expect(asked.length).toBeLessThanOrEqual(MOST_QUERIES * (pauses.length + 1))
 
     for (const stream of streams) stream.destroy()
     const before = asked.length
     await aTurnOfAnother(viewer, ids[1]!)
-    expect(asked.length - before).toBeLessThanOrEqual(1) // one query may have been running
+    expect(asked.length - before).toBeLessThanOrEqual(MOST_QUERIES) // a turn may have been running
     await pool.end()
   })
 
