@@ -26,7 +26,13 @@ beforeAll(async () => {
  */
 const WINDOW = 3 * 1000 + 6000
 
-test('the leases of a killed and a frozen engine are taken over within ten seconds, and the frozen engine neither loses nor charges messages when it wakes up', async () => {
+/**
+ * A lease ends after eight seconds, and another engine takes it in one of its next turns. The test counts the reports of
+ * that engine, one a second, and not seconds: on a busy machine turns and reports both take longer.
+ */
+const MOST_REPORTS = 4
+
+test('the leases of a killed and a frozen engine end after eight seconds and are then taken over at once, and the frozen engine neither loses nor charges messages when it wakes up', async () => {
   const world = await aWorld(db.sql)
   await aGateway(db.sql, { settings: { submitMs: 400 } })
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(12_000))
@@ -37,18 +43,15 @@ test('the leases of a killed and a frozen engine are taken over within ten secon
     const rows = await db.sql`select distinct worker from leases where worker = any(${gone}::uuid[])`
     expect(rows).toHaveLength(2)
   })
-  const holding = await db.sql`select token from leases where worker = any(${gone}::uuid[])`
-  const [before] = await db.sql`select clock_timestamp() as at`
   frozen.kill('SIGSTOP')
   killed.kill('SIGKILL')
+  const held = await db.sql<{ token: string; isShort: boolean }[]>`
+    select token, claimed_until <= clock_timestamp() + interval '8 seconds' as is_short
+    from leases where worker = any(${gone}::uuid[])`
+  expect(held.every(({ isShort }) => isShort)).toBe(true)
 
   await anEngine()
-  await eventually(async () => {
-    const tokens = holding.map(({ token }) => token)
-    expect(await db.sql`select from leases where token = any(${tokens}::uuid[])`).toHaveLength(0)
-  })
-  const [after] = await db.sql`select clock_timestamp() as at`
-  expect(after!.at.getTime() - before!.at.getTime()).toBeLessThan(10_500)
+  expect(await reportsUntilTaken(held.map(({ token }) => token))).toBeLessThanOrEqual(MOST_REPORTS)
   frozen.kill('SIGCONT')
 
   const { messages, priceEstimate } = await completed(db.sql, world, dispatchId)
@@ -62,6 +65,19 @@ test('the leases of a killed and a frozen engine are taken over within ten secon
     await db.sql`select from engines where worker = ${frozen.worker} and seen_at > now() - interval '3 s'`
   expect(engine).toBeDefined()
 })
+
+/** How many reports of the running engine the test sees between the end of these leases and their takeover. */
+async function reportsUntilTaken(tokens: string[]): Promise<number> {
+  const reports = new Set<string>()
+  await eventually(async () => {
+    const rows = await db.sql<{ isEnded: boolean; report: string }[]>`
+      select claimed_until < clock_timestamp() as is_ended, (select max(seen_at)::text from engines) as report
+      from leases where token = any(${tokens}::uuid[])`
+    for (const { isEnded, report } of rows) if (isEnded) reports.add(report)
+    expect(rows).toHaveLength(0)
+  })
+  return reports.size
+}
 
 test('an engine whose database connections are closed again and again keeps running and loses no message', async () => {
   const world = await aWorld(db.sql)
