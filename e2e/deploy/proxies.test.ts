@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -12,6 +11,7 @@ import { loadNumbering } from '../../src/domain/numbering/numbering.ts'
 import { bodyLimits, MIB } from '../../src/http/bodies/body.ts'
 import { aPerson, CabinetBrowser, ofCompany } from '../../src/testing/cabinet.ts'
 import { eventually } from '../../src/testing/eventually.ts'
+import { freePort } from '../../src/testing/free-port.ts'
 import { aKey, useMessagingApi } from '../../src/testing/messaging-api.ts'
 import { selfSigned } from '../../src/testing/self-signed.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../../src/testing/world.ts'
@@ -174,12 +174,4 @@ async function aCertificate() {
   await writeFile(cert, made.cert)
   await writeFile(key, made.key)
   return { cert, key }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }

@@ -2,13 +2,13 @@ import { execFileSync, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isRoot } from '../../src/db/embedded/user.ts'
 import { connect, type Pool } from '../../src/db/sql.ts'
 import { eventually } from '../../src/testing/eventually.ts'
+import { freePort } from '../../src/testing/free-port.ts'
 import { endServer, root } from './programs.ts'
 
 /** The scripts of compose.yaml that make a standby, with the PostgreSQL of Debian. */
@@ -127,12 +127,4 @@ function asPostgres(env: Record<string, string> = {}): SpawnOptions & { stdio: '
   const idOf = (kind: string) => Number(execFileSync('id', [kind, 'postgres'], { encoding: 'utf8' }))
   const user = isRoot() ? { uid: idOf('-u'), gid: idOf('-g') } : {}
   return { ...user, cwd: '/', env: { PATH: process.env.PATH!, ...env }, stdio: 'pipe' }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }

@@ -2,12 +2,12 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { connect } from '../db/sql.ts'
 import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
 
 /** For tests: servers of Debian's PostgreSQL with standbys, and its PgBouncer. */
 
@@ -236,13 +236,4 @@ export class PostgresCluster {
     await Promise.all([this.a.kill(), this.b.kill(), ...this.#others.map(other => other.kill())])
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
