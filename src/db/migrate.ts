@@ -129,6 +129,10 @@ export async function whyTooOld(sql: Sql, ours: number): Promise<string | undefi
 export const raiseMinimumVersion = (sql: Sql, version: number) =>
   sql`update schema_compatibility set minimum_version = greatest(minimum_version, ${version})`
 
+/** After a migration that was given up: the programs that `raiseMinimumVersion` told to stop may start again. */
+export const restoreMinimumVersion = (sql: Sql, version: number) =>
+  sql`update schema_compatibility set minimum_version = ${version}`
+
 /** The version of a schema, and the oldest program that works with it. Both are 0 where there is no schema. */
 export type SchemaVersions = { version: number; minimum: number }
 

@@ -46,3 +46,12 @@ test('with --stop-older they are told to stop first, and the migration waits for
   await removeEngine(db.sql, older)
   await stopped
 })
+
+test('when a program does not stop, the migration is given up, and older programs may start again', async () => {
+  await anEngineOf(15)
+  const { minimum } = await schemaVersionsOf(db.sql)
+  await expect(stopOlderPrograms(db.sql, () => {}, 0)(9000)).rejects.toThrow(
+    'These processes do not stop: engine one:7 (0.1.0, schema 15). Stop them.',
+  )
+  expect((await schemaVersionsOf(db.sql)).minimum).toBe(minimum)
+})

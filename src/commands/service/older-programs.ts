@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { UsageError } from '../../base/errors.ts'
-import { raiseMinimumVersion } from '../../db/migrate.ts'
+import { raiseMinimumVersion, restoreMinimumVersion, schemaVersionsOf } from '../../db/migrate.ts'
 import type { Sql } from '../../db/sql.ts'
 import { programsBefore, type RunningProgram } from '../../domain/health/versions.ts'
 
@@ -17,11 +17,26 @@ export const refuseOlderPrograms = (sql: Sql) => async (minimumVersion: number) 
   )
 }
 
-/** Before a contracting migration: tells older programs to stop, and waits until all have ended. */
-export const stopOlderPrograms = (sql: Sql, onWaiting: (older: string) => void) => async (minimumVersion: number) => {
-  await raiseMinimumVersion(sql, minimumVersion)
-  for (const until = performance.now() + PATIENCE_MS; ; ) {
-    const older = await programsBefore(sql, minimumVersion)
+/**
+ * Before a contracting migration: tells older programs to stop, and waits until all have ended. When the wait fails, the
+ * migration is not applied, so older programs may run again.
+ */
+export const stopOlderPrograms =
+  (sql: Sql, onWaiting: (older: string) => void, patienceMs = PATIENCE_MS) =>
+  async (minimumVersion: number) => {
+    const { minimum } = await schemaVersionsOf(sql)
+    await raiseMinimumVersion(sql, minimumVersion)
+    try {
+      await waitForEnd(sql, minimumVersion, onWaiting, patienceMs)
+    } catch (error) {
+      await restoreMinimumVersion(sql, minimum)
+      throw error
+    }
+  }
+
+async function waitForEnd(sql: Sql, version: number, onWaiting: (older: string) => void, patienceMs: number) {
+  for (const until = performance.now() + patienceMs; ; ) {
+    const older = await programsBefore(sql, version)
     if (older.length === 0) return
     if (performance.now() > until) throw new UsageError(`These processes do not stop: ${inWords(older)}. Stop them.`)
     onWaiting(inWords(older))
