@@ -35,6 +35,10 @@ export function readDatabaseAddress(url: string): DatabaseAddress {
   return { hosts: all, target, driverUrl: `${scheme}//${user}localhost${path}${rest}` }
 }
 
+/** Whether each host is asked for its role, over a connection of its own. */
+export const isWatched = ({ hosts, target }: Pick<DatabaseAddress, 'hosts' | 'target'>): boolean =>
+  hosts.length > 1 || target !== undefined
+
 /** The settings of the driver for one of the hosts. */
 export const driverHost = ({ host, port, path }: Host) => ({ host, port, ...(path ? { path } : {}) })
 

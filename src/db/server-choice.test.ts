@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { type Host, nameOf, type Target } from '../base/database-address.ts'
 import { eventually } from '../testing/eventually.ts'
 import { ServerChoice, type ServerState } from './server-choice.ts'
@@ -16,6 +16,8 @@ afterEach(() => {
 function choose(servers: Record<string, FakeServer>, target: Target = 'read-write') {
   const watch = {
     changes: 0,
+    /** Of the last change. */
+    openedBefore: 0,
     asked: 0,
     /** So many times more, each host. */
     untilAsked: (times: number) => {
@@ -35,8 +37,9 @@ function choose(servers: Record<string, FakeServer>, target: Target = 'read-writ
     target,
     everyMs: 20,
     open: host => ({ ask: () => ask(host), close() {} }),
-    onChange: () => {
+    onChange: openedBefore => {
       watch.changes += 1
+      watch.openedBefore = openedBefore
     },
   })
   choices.push(choice)
@@ -116,13 +119,38 @@ test('without a better server the former one stays, and its connections too', as
   expect(watch.changes).toBe(0)
 })
 
-test('a server that was started again ends its former connections', async () => {
+test('a server that was started again ends its former connections, and keeps the new ones', async () => {
   const servers: Record<string, FakeServer> = { a: primary, b: standby }
   const { choice, watch } = choose(servers)
   await choice.find()
+  const found = performance.now()
+  await watch.untilAsked(2)
+  servers.a = { fails: 'ECONNREFUSED' }
+  await watch.untilAsked(2)
+  const down = performance.now()
   servers.a = { ...primary, startedAt: 'later' }
   await eventually(() => expect(watch.changes).toBe(1))
   expect(choice.current?.host).toBe('a')
+  expect(watch.openedBefore).toBeGreaterThan(found)
+  expect(watch.openedBefore).toBeLessThan(down)
+})
+
+test('connections to a server that was replaced all end', async () => {
+  const servers: Record<string, FakeServer> = { a: primary, b: standby }
+  const { choice, watch } = choose(servers)
+  await choice.find()
+  servers.b = { ...primary, timeline: 2 }
+  await eventually(() => expect(watch.openedBefore).toBe(Number.POSITIVE_INFINITY))
+})
+
+test('a single host is taken as soon as it answers, and a host that fails is not waited for', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }) // no time passes
+  try {
+    expect(await found(choose({ a: primary }).choice)).toBe('a:5432')
+    expect(await found(choose({ a: primary, b: { fails: 'ECONNREFUSED' } }).choice)).toBe('a:5432')
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('without a server the error has the state of each host, and the code that all have', async () => {

@@ -13,16 +13,19 @@ export type ServerState = {
 /** A connection to one host, opened again when it was lost. `ask` ends within a few seconds. */
 export type Probe = { ask(): Promise<ServerState>; close(): void }
 
-/** A host with its last answer. */
-type Server = { host: Host; probe: Probe; state?: ServerState | undefined; why?: unknown }
-type Answered = Server & { state: ServerState }
+/** A host with its last answer, and the time at which it was asked. */
+type Server = { host: Host; probe: Probe; state?: ServerState | undefined; askedAt?: number; why?: unknown }
+type Answered = Server & { state: ServerState; askedAt: number }
 
 type Settings = {
   hosts: Host[]
   target: Target
   open(host: Host): Probe
-  /** The connections to the former server, or to an earlier start of the same one, are of no use any more. */
-  onChange(): void
+  /**
+   * Connections that were opened before this time (`performance.now()`) are of no use any more. They lead to the former
+   * server, or to an earlier start of the same one.
+   */
+  onChange(openedBefore: number): void
   /** How often each host is asked. */
   everyMs?: number
 }
@@ -45,7 +48,7 @@ export class ServerChoice {
   readonly #settings: Settings
   readonly #servers: Server[]
   readonly #stopping = new AbortController()
-  #chosen: { host: Host; state: ServerState } | undefined
+  #chosen: { host: Host; state: ServerState; askedAt: number } | undefined
   #finding: Promise<Host> | undefined
 
   constructor(settings: Settings) {
@@ -98,8 +101,10 @@ export class ServerChoice {
   }
 
   async #ask(server: Server) {
+    const askedAt = performance.now()
     try {
       server.state = await server.probe.ask()
+      server.askedAt = askedAt
     } catch (why) {
       server.state = undefined
       server.why = why
@@ -115,8 +120,8 @@ export class ServerChoice {
       .filter(server => this.#isFit(server))
       .toSorted((one, other) => rankOf(other) - rankOf(one))
     if (!best || this.#stopping.signal.aborted) return
-    this.#chosen = { host: best.host, state: best.state }
-    if (former && !isFormer(best)) this.#settings.onChange()
+    this.#chosen = { host: best.host, state: best.state, askedAt: best.askedAt }
+    if (former && !isFormer(best)) this.#settings.onChange(endOf(former, best))
     return best.host
   }
 
@@ -129,6 +134,13 @@ export class ServerChoice {
     return !isStandby && timeline >= (this.#chosen?.state.timeline ?? 0) && !(target === 'read-write' && isReadOnly)
   }
 }
+
+/**
+ * The connections to another server are all of no use. A server that was started again has new connections, opened since
+ * its earlier start answered for the last time: these stay.
+ */
+const endOf = (former: { host: Host; askedAt: number }, best: Answered) =>
+  best.host === former.host ? former.askedAt : Number.POSITIVE_INFINITY
 
 /** A server that was started again has lost all connections, and another server may have the same address. */
 const isSame = (one: ServerState, other: ServerState) =>

@@ -1,7 +1,14 @@
 import { connect as dial, Socket } from 'node:net'
 import postgres from 'postgres'
 import { within } from '../base/concurrency/within.ts'
-import { type DatabaseAddress, driverHost, type Host, placeOf, readDatabaseAddress } from '../base/database-address.ts'
+import {
+  type DatabaseAddress,
+  driverHost,
+  type Host,
+  isWatched,
+  placeOf,
+  readDatabaseAddress,
+} from '../base/database-address.ts'
 import { UsageError } from '../base/errors.ts'
 import { formatMoney, type Money, money } from '../base/money.ts'
 import { knowArrays } from './arrays.ts'
@@ -76,7 +83,7 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
   const end = pool.end
   pool.end = options => {
     dialler.stopChoosing()
-    return end(options).finally(dialler.hangUp)
+    return end(options).finally(() => dialler.hangUp())
   }
   return guardTransactions(pool, isPooled ? setLocal(limits) : undefined)
 }
@@ -106,29 +113,28 @@ const backoff = (retries: number) => Math.min(0.05 * 2 ** retries, 2) * (0.5 + M
  * after a lost connection, and the process would not end before that socket.
  */
 function createDialler({ hosts, target, driverUrl }: DatabaseAddress) {
-  const open = new Set<Socket>()
+  /** With the time at which each was opened. */
+  const open = new Map<Socket, number>()
   // The driver then writes to the TLS connection above the socket, and never to the socket itself.
   const isDirectTls = /[?&]sslnegotiation=direct\b/.test(driverUrl) || process.env.PGSSLNEGOTIATION === 'direct'
-  const hangUp = () => {
-    for (const socket of open) socket.destroy()
-    open.clear()
+  const hangUp = (openedBefore = Number.POSITIVE_INFINITY) => {
+    for (const [socket, openedAt] of open) if (openedAt < openedBefore) socket.destroy()
   }
-  const choice =
-    hosts.length > 1 || target
-      ? new ServerChoice({
-          hosts,
-          target: target ?? 'read-write',
-          open: host => new HostProbe(driverUrl, host),
-          onChange: hangUp,
-        })
-      : undefined
+  const choice = isWatched({ hosts, target })
+    ? new ServerChoice({
+        hosts,
+        target: target ?? 'read-write',
+        open: host => new HostProbe(driverUrl, host),
+        onChange: hangUp,
+      })
+    : undefined
 
   return {
     async dial(): Promise<Socket> {
       try {
         const host = choice ? (choice.current ?? (await choice.find())) : hosts[0]!
         const socket = isDirectTls ? openSocket(host) : healWrites(openSocket(host))
-        open.add(socket)
+        open.set(socket, performance.now())
         return socket.once('close', () => open.delete(socket))
       } catch (error) {
         return brokenSocket(error)
@@ -228,7 +234,7 @@ class HostProbe implements Probe {
       socket: dialler.dial,
     }
     const sql = postgres(this.#driverUrl, settings)
-    return { sql, close: () => void sql.end({ timeout: 0 }).finally(dialler.hangUp) }
+    return { sql, close: () => void sql.end({ timeout: 0 }).finally(() => dialler.hangUp()) }
   }
 }
 

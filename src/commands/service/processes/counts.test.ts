@@ -33,6 +33,17 @@ describe('the connections of the database', () => {
     expect(connectionsOf({ api: 2, engines: 2 }, embedded)).toBe(3 + 22 + 24)
   })
 
+  test('each address whose hosts are watched has one connection more', () => {
+    const several = { databaseUrl: 'postgres://a,b/tidings', databaseConnections: 10 }
+    const both = { api: 2, engines: 2 }
+    expect(connectionsOf(both, several)).toBe(3 + 22 + 24)
+    expect(connectionsOf(both, { ...own, databaseUrl: `${own.databaseUrl}?target_session_attrs=read-write` })).toBe(49)
+    expect(connectionsOf(both, { ...several, readUrl: 'postgres://a,b/tidings' })).toBe(3 + 24 + 24)
+    expect(connectionsOf(both, { ...several, readUrl: 'postgres://c/tidings' })).toBe(3 + 22 + 24)
+    expect(connectionsOf(both, { ...own, listenUrl: 'postgres://a,b/tidings' })).toBe(2 + 20 + 24)
+    expect(fittingCounts(none, several, 45, 2)).toEqual({ api: 1, engines: 1 })
+  })
+
   test('numbers that the machine chose become smaller until they fit', () => {
     expect(fittingCounts(none, own, 97, 4)).toEqual({ api: 4, engines: 4 })
     expect(fittingCounts(none, own, 60, 4)).toEqual({ api: 2, engines: 2 })

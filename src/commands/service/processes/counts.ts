@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { isWatched, nameOf, readDatabaseAddress } from '../../../base/database-address.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { type Config, MOST_PROCESSES } from '../../../config.ts'
 import { readId } from '../../command-line.ts'
@@ -9,7 +10,7 @@ export type ProcessCounts = { api: number; engines: number }
 /** Counts that the operator chose. Both are chosen by the number of cores otherwise. */
 export type WantedCounts = { api: number | undefined; engines: number | undefined }
 
-type Settings = Pick<Config, 'databaseUrl' | 'databaseConnections'>
+type Settings = Pick<Config, 'databaseUrl' | 'databaseConnections'> & Partial<Pick<Config, 'readUrl' | 'listenUrl'>>
 
 /**
  * An estimate for larger machines from measurements on two cores. One HTTP process and one engine keep about three cores busy, with the
@@ -67,11 +68,26 @@ function refuseTooMany(counts: ProcessCounts, settings: Settings, allowed: numbe
   )
 }
 
-/** Each process has its pool and, with the embedded server, one connection more. An engine also has one for announcements. */
-export function connectionsOf({ api, engines }: ProcessCounts, { databaseUrl, databaseConnections }: Settings): number {
-  const extra = databaseUrl === undefined ? 1 : 0
+/**
+ * The connections to the primary. Each process has its pool and, with the embedded server, one connection more. An engine
+ * also has one for announcements. Each address whose hosts are watched has one more.
+ */
+export function connectionsOf({ api, engines }: ProcessCounts, settings: Settings): number {
+  const { databaseUrl, databaseConnections, readUrl, listenUrl } = settings
+  const extra = databaseUrl === undefined ? 1 : watching(databaseUrl)
   const ofParent = api > 1 ? CONNECTIONS_OF_PARENT + extra : 0
-  return ofParent + api * (databaseConnections + extra) + engines * (databaseConnections + 1 + extra)
+  const ofApi = databaseConnections + extra + watchingForReads(readUrl, databaseUrl)
+  const ofEngine = databaseConnections + 1 + extra + watching(listenUrl)
+  return ofParent + api * ofApi + engines * ofEngine
+}
+
+const watching = (url: string | undefined) => Number(url !== undefined && isWatched(readDatabaseAddress(url)))
+
+/** The hosts of TIDINGS_READ_URL are always watched. Often the primary is one of them. */
+function watchingForReads(readUrl: string | undefined, databaseUrl: string | undefined): number {
+  if (readUrl === undefined || databaseUrl === undefined) return 0
+  const primaries = readDatabaseAddress(databaseUrl).hosts.map(nameOf)
+  return Number(readDatabaseAddress(readUrl).hosts.some(host => primaries.includes(nameOf(host))))
 }
 
 export const inWords = ({ api, engines }: ProcessCounts): string =>
