@@ -10,7 +10,7 @@ afterEach(() => {
 })
 
 /** Two servers as far as a reading asks them: their positions in the log. */
-function twoServers(mostLagMs = 200) {
+function twoServers(mostLagMs = 200, readMs = 60_000) {
   const servers = { primary: 1000, replica: 1000, isReplicaAway: false, isPrimaryAway: false }
   const away = Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
   const primary = (async () => {
@@ -22,7 +22,7 @@ function twoServers(mostLagMs = 200) {
     return [{ position: servers.replica }]
   }) as unknown as Pool
   const log = pino({ level: 'silent' })
-  const reading = new ReplicaReading({ primary, replica, mostLagMs, log, everyMs: 5 })
+  const reading = new ReplicaReading({ primary, replica, mostLagMs, log, everyMs: 5, readMs })
   started.push(reading)
   const nameOf = (pool: Pool) => (pool === replica ? 'replica' : 'primary')
   return { servers, reading, away, source: () => reading.read(async pool => nameOf(pool)), nameOf }
@@ -91,6 +91,15 @@ test('a read that loses the replica on the way is answered by the primary', asyn
     return 'answered'
   })
   expect([answer, asked]).toEqual(['answered', ['replica', 'primary']])
+})
+
+test('a read on a replica that hangs is answered by the primary', async () => {
+  const { source, reading, nameOf } = twoServers(200, 20)
+  await eventually(async () => expect(await source()).toBe('replica'))
+  const answer = await reading.read(pool =>
+    nameOf(pool) === 'replica' ? new Promise<string>(() => {}) : Promise.resolve('answered'),
+  )
+  expect(answer).toBe('answered')
 })
 
 test('an error of the statement itself is not asked again', async () => {

@@ -6,7 +6,7 @@ import type { Pool } from './sql.ts'
 
 /** Gives the pool for heavy reads: searches, reports and statistics. */
 export type Reading = {
-  /** May miss the last changes. Reads once more from the primary when the replica was lost on the way. */
+  /** May miss the last changes. Reads once more from the primary when the replica was lost on the way, or hangs. */
   read<T>(work: (sql: Pool) => Promise<T>): Promise<T>
   /** A pool that has everything that is committed now: for a client that has seen a result and fetches its report. */
   upToDate(): Promise<Pool>
@@ -19,10 +19,20 @@ export type ReadingState = {
   lagMs: number | undefined
 }
 
-type Settings = { primary: Pool; replica: Pool; mostLagMs: number; log: Logger; everyMs?: number }
+type Settings = {
+  primary: Pool
+  replica: Pool
+  mostLagMs: number
+  log: Logger
+  everyMs?: number
+  /** How long a read may take on the replica. */
+  readMs?: number
+}
 
 const MEASURE_EVERY_MS = 1000
 const ANSWER_MS = 3000
+/** Longer than the 20 seconds of a search: a read without an answer after this time is on a server that hangs. */
+const READ_MS = 25_000
 const CATCH_UP_MS = 1000
 const LOOK_EVERY_MS = 50
 
@@ -47,10 +57,10 @@ export class ReplicaReading implements Reading {
   readonly state = (): ReadingState => ({ isReplica: this.#isReplica, lagMs: this.#lagMs })
 
   readonly read = async <T>(work: (sql: Pool) => Promise<T>): Promise<T> => {
-    const { primary, replica } = this.#settings
+    const { primary, replica, readMs = READ_MS } = this.#settings
     if (!this.#isReplica) return work(primary)
     try {
-      return await work(replica)
+      return await within(readMs, work(replica))
     } catch (error) {
       if (!isReplicaLost(error)) throw error
       this.#use(false, error)

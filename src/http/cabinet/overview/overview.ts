@@ -6,7 +6,6 @@ import { UsualShares } from '../../../domain/overview/usual-shares.ts'
 import type { OldestWaiting } from '../../../domain/overview/waiting.ts'
 import { may, type Right } from '../../../domain/people/rights.ts'
 import type { WaitReason } from '../../../domain/waiting/waiting.ts'
-import { readingOf } from '../../context.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { OfCompany, scopeOf } from '../company-scope.ts'
 
@@ -17,9 +16,8 @@ export type RunningDispatch = ReturnType<typeof presentRunning>
 
 /** The first page of the cabinet: for one company, or for all companies of a partner or of the service. */
 export const overviewRoutes =
-  ({ sql, reading, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
+  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const { read } = readingOf({ sql, reading })
     const usualShares = new UsualShares()
 
     api.get(
@@ -29,7 +27,7 @@ export const overviewRoutes =
         const scope = await scopeOf(sql, viewer, query)
         const now = clock()
         const sees = (right: Right) => may(viewer, right)
-        const overview = await read(pool => overviewOf(pool, { scope, sees, now, billingZone, usualShares }))
+        const overview = await overviewOf(sql, { scope, sees, now, billingZone, usualShares })
         return present(overview, { now, billingZone, sees })
       },
     )
