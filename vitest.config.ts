@@ -1,4 +1,7 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+
+const compiled = fileURLToPath(new URL('node_modules/.cache/tidings-tests', import.meta.url))
 
 export default defineConfig({
   test: {
@@ -12,6 +15,8 @@ export default defineConfig({
     ],
     globalSetup: ['src/testing/global-setup.ts', 'e2e/global-setup.ts'],
     reporters: ['default', './src/testing/summary-reporter.ts'],
+    // For processes that tests start: with compiled sources a start takes 0.3 s of the processor, without 0.7 s.
+    env: { NODE_COMPILE_CACHE: compiled },
     pool: 'forks',
     maxWorkers: 4, // on two cores: many tests mostly wait
     isolate: false, // files share a process and its modules: starting and loading them anew took a tenth of all time

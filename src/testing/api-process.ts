@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { connect } from '../db/sql.ts'
@@ -21,3 +22,4 @@ const app = await buildApp({
 })
 await app.listen({ port: 0, host: '127.0.0.1' })
 process.stdout.write(`${(app.server.address() as AddressInfo).port}\n`)
+flushCompileCache() // now: a test may kill this process

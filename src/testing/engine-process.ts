@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { pino } from 'pino'
 import { connect } from '../db/sql.ts'
 import { startEngine } from '../engine/engine.ts'
@@ -14,6 +15,7 @@ const engine = await startEngine({
   ...(process.argv[3] ? { secret: process.argv[3] } : {}),
 })
 process.stdout.write(`${engine.worker}\n`)
+flushCompileCache() // now: a test may kill this process
 
 process.on('SIGTERM', async () => {
   await engine.stop()
