@@ -19,8 +19,10 @@ export function addToBlacklist(
 export function insertEntries(sql: Sql, companyId: number, numbers: string[], comment: string | null, source: Source) {
   return sql`
     insert into blacklist (company_id, destination, comment, source)
-    select ${companyId}, destination, ${comment}, ${source}
-    from (select distinct destination from unnest(${numbers}::text[]) destination order by destination) given
+    select c.company_id, given.destination, ${comment}::text, ${source}::text
+    from companies c, (select distinct destination from unnest(${numbers}::text[]) destination) given
+    where c.company_id = ${companyId}
+    order by given.destination
     on conflict (company_id, destination) do nothing`
 }
 

@@ -8,10 +8,11 @@ export type NewCascade = { uuid: string; plan: CascadePlan; verificationUuid: st
 export function insertCascades(sql: Sql, companyId: number, cascades: NewCascade[]) {
   return sql`
     insert into cascades (company_id, cascade_uuid, steps, next_step, verification_uuid)
-    select ${companyId}, q.message_uuid, q.steps::jsonb, 2, q.verification from unnest(
+    select o.company_id, q.message_uuid, q.steps::jsonb, 2, q.verification from companies o, unnest(
       ${cascades.map(({ uuid }) => uuid)}::uuid[], ${cascades.map(({ plan }) => JSON.stringify(plan.map(planned)))}::text[],
       ${cascades.map(({ verificationUuid }) => verificationUuid)}::uuid[]
-    ) q (message_uuid, steps, verification)`
+    ) q (message_uuid, steps, verification)
+    where o.company_id = ${companyId}`
 }
 
 /** The first step is a message already, which has the encrypted code. The plan does not keep it a second time. */

@@ -159,7 +159,7 @@ export function countByCompany(sql: Sql, companyIds: number[], question: Conditi
           ${conditionsOf(sql, question)}
         limit ${most}) found) written
     where c.company_id = any(${companyIds}::bigint[]) and written.count > 0
-    limit 5`
+    order by c.company_id limit 5`
 }
 
 type Conditions = Omit<InboundQuestion, 'companyId'>

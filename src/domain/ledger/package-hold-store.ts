@@ -7,9 +7,10 @@ type Place = Pick<Package, 'tariffId' | 'from'>
 export function insertHolds(sql: Sql, companyId: number, dispatchId: number, packages: Package[]) {
   return sql`
     insert into package_holds (company_id, dispatch_id, tariff_id, from_count, amount)
-    select ${companyId}, ${dispatchId}, * from unnest(
+    select o.company_id, ${dispatchId}::bigint, q.* from companies o, unnest(
       ${packages.map(({ tariffId }) => tariffId)}::bigint[], ${packages.map(({ from }) => from)}::bigint[],
-      ${packages.map(({ amount }) => formatMoney(amount))}::text[]::numeric[])`
+      ${packages.map(({ amount }) => formatMoney(amount))}::text[]::numeric[]) q
+    where o.company_id = ${companyId}`
 }
 
 export function deleteHoldsOf(sql: Sql, companyId: number, dispatchIds: number[]) {

@@ -13,9 +13,9 @@ export function addTraffic(sql: Sql, companyId: number, rows: TrafficHour[]) {
     insert into traffic_hours as t (
       company_id, hour, channel_type, traffic_type, brand_id, accepted, accepted_parts, sent, sent_parts, delivered,
       delivered_parts, failed, failed_parts, spent)
-    select ${companyId}, to_timestamp(q.hour * 3600), q.channel_type, q.traffic_type, q.brand_id, q.accepted,
+    select o.company_id, to_timestamp(q.hour * 3600), q.channel_type, q.traffic_type, q.brand_id, q.accepted,
       q.accepted_parts, q.sent, q.sent_parts, q.delivered, q.delivered_parts, q.failed, q.failed_parts, q.spent
-    from unnest(
+    from companies o, unnest(
       ${column(row => row.hour)}::bigint[], ${column(row => row.channelType)}::text[],
       ${column(row => row.trafficType)}::text[], ${column(row => row.brandId)}::smallint[],
       ${column(row => row.accepted)}::bigint[], ${column(row => row.acceptedParts)}::bigint[],
@@ -25,6 +25,7 @@ export function addTraffic(sql: Sql, companyId: number, rows: TrafficHour[]) {
       ${column(row => formatMoney(row.spent))}::text[]::numeric[]
     ) q (hour, channel_type, traffic_type, brand_id, accepted, accepted_parts, sent, sent_parts, delivered,
       delivered_parts, failed, failed_parts, spent)
+    where o.company_id = ${companyId}
     on conflict (company_id, hour, channel_type, brand_id, traffic_type) do update set
       accepted = t.accepted + excluded.accepted, accepted_parts = t.accepted_parts + excluded.accepted_parts,
       sent = t.sent + excluded.sent, sent_parts = t.sent_parts + excluded.sent_parts,

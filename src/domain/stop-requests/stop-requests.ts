@@ -4,7 +4,8 @@ import type { Fragment, Sql } from '../../db/sql.ts'
 /** Asks the engine to stop messages that a worker may be sending. The worker checks before it submits a message. */
 export function requestStops(sql: Sql, companyId: number, uuids: string[]) {
   return sql`
-    insert into stop_requests (company_id, message_uuid) select ${companyId}, unnest(${uuids}::uuid[])
+    insert into stop_requests (company_id, message_uuid)
+    select o.company_id, uuid from companies o, unnest(${uuids}::uuid[]) uuid where o.company_id = ${companyId}
     on conflict do nothing`
 }
 

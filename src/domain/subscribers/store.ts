@@ -5,8 +5,9 @@ import type { Chat, Subscriber, SubscribersOf } from './subscriber.ts'
 export function insertSubscribers(sql: Sql, whose: SubscribersOf, subscribers: Subscriber[]) {
   return sql`
     insert into subscribers (company_id, channel_type, sender_name, destination, address)
-    select distinct ${whose.companyId}::bigint, ${whose.channelType}, ${whose.senderName}, q.* from unnest(
+    select distinct o.company_id, ${whose.channelType}::text, ${whose.senderName}::text, q.* from companies o, unnest(
       ${subscribers.map(({ destination }) => destination)}::text[], ${subscribers.map(({ address }) => address)}::text[]) q
+    where o.company_id = ${whose.companyId}
     on conflict do nothing`
 }
 

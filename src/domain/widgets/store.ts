@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
 import type { NewSession, Session, WidgetError } from './widget.ts'
 
 // Sessions --------------------------------------------------------------------------------------------------------
@@ -43,15 +43,22 @@ export function selectWaiting(sql: Sql, companyId: number, withinSeconds: number
     limit 2`
 }
 
-/** A session ends a day after its beginning at the latest: its verification is not kept for ever. */
-const laterEnd = (sql: Sql, lasts: ReturnType<Sql>) =>
-  sql`greatest(ends_at, least(now() + ${lasts}, created_at + interval '1 day'))`
+type SessionKey = { companyId: number; keyHash: Buffer }
+
+/**
+ * A session ends a day after its beginning at the latest: its verification is not kept for ever. The sum is made in a
+ * subquery, because Citus refuses it in an update: the length of a day can depend on the time zone.
+ */
+const laterEnd = (sql: Sql, { companyId, keyHash }: SessionKey, lasts: Fragment) => sql`
+  greatest(ends_at, least(now() + ${lasts}, (
+    select s.created_at + interval '1 day' from widget_sessions s
+    where s.company_id = ${companyId} and s.key_hash = ${keyHash})))`
 
 /** Does nothing when another tab asked first, or a code was sent meanwhile: that code is the one asked for. */
 export function updateAsked(sql: Sql, session: Session, channelType: string, lastsMinutes: number) {
   return sql`
     update widget_sessions set state = 'WAITING', error = null, retry_at = null, asks = asks + 1, asked_at = now(),
-      channel_type = ${channelType}, ends_at = ${laterEnd(sql, sql`make_interval(mins => ${lastsMinutes})`)}
+      channel_type = ${channelType}, ends_at = ${laterEnd(sql, session, sql`make_interval(mins => ${lastsMinutes})`)}
     where company_id = ${session.companyId} and key_hash = ${session.keyHash} and asks = ${session.asks}
       and message_uuid is not distinct from ${session.messageUuid}`
 }
@@ -60,10 +67,11 @@ export type SentSession = { keyHash: Buffer; messageUuid: string; verificationUu
 
 /** The session outlives its code: the site's server may ask for the outcome a little later. */
 export function updateSent(sql: Sql, companyId: number, sent: SentSession, afterwardsMinutes: number) {
+  const lasts = sql`make_interval(secs => ${sent.lifetimeSeconds}, mins => ${afterwardsMinutes})`
   return sql`
     update widget_sessions set state = 'SENT', error = null, retry_at = null, message_uuid = ${sent.messageUuid},
       verification_uuid = ${sent.verificationUuid},
-      ends_at = ${laterEnd(sql, sql`make_interval(secs => ${sent.lifetimeSeconds}, mins => ${afterwardsMinutes})`)}
+      ends_at = ${laterEnd(sql, { companyId, keyHash: sent.keyHash }, lasts)}
     where company_id = ${companyId} and key_hash = ${sent.keyHash}`
 }
 

@@ -45,7 +45,7 @@ describe('health', () => {
     const facts = Object.fromEntries(checks.map(check => [check.name, check.facts]))
     expect(checks.filter(({ level }) => level === 'unknown')).toEqual([])
     expect(facts).toMatchObject({
-      connections: { used: expect.any(Number), most: 200 },
+      connections: { used: expect.any(Number), most: expect.any(Number) },
       months: { months: expect.any(Number), newest: expect.stringMatching(/^\d{4}_\d\d$/) },
       database: { version: expect.any(String), sizeBytes: expect.any(Number) },
       schema: { version: expect.any(Number) },

@@ -1,0 +1,149 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { placementOf } from './placement.ts'
+
+/**
+ * Holds the rules of docs/citus.md for the statements of the program, as far as their texts show it. A part of a
+ * statement that another function returns is not seen.
+ */
+const sources = new URL('../../', import.meta.url).pathname
+const schema = readFileSync(new URL('../../../schema.sql', import.meta.url), 'utf8')
+const tables = new Set([...schema.matchAll(/^create (?:unlogged )?table (\w+)/gm)].map(([, name]) => name!))
+
+const isTenant = (table: string | undefined) =>
+  table !== undefined && tables.has(table) && placementOf(table) === 'company'
+
+type Statement = { file: string; text: string }
+
+const statements: Statement[] = filesIn(sources).flatMap(file =>
+  templatesIn(readFileSync(file, 'utf8')).map(text => ({ file: file.slice(sources.length), text })),
+)
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return entry.name === 'testing' ? [] : filesIn(path)
+    return /(?<!\.test)\.ts$/.test(entry.name) ? [path] : []
+  })
+}
+
+/** The texts of the outermost SQL templates. Parts inside them are included, and a value is written as `?`. */
+function templatesIn(source: string): string[] {
+  const found: string[] = []
+  const tag = /\b(?:sql|pool|lock|tx)(?:<[^`;]*?>)?`/g
+  for (let match = tag.exec(source); match; match = tag.exec(source)) {
+    const { text, end } = readTemplate(source, tag.lastIndex)
+    found.push(text.replaceAll(/\s+/g, ' ').trim())
+    tag.lastIndex = end
+  }
+  return found
+}
+
+/** Reads from behind the opening backtick. */
+function readTemplate(source: string, start: number): { text: string; end: number } {
+  let text = ''
+  for (let i = start; i < source.length; i++) {
+    if (source[i] === '`') return { text, end: i + 1 }
+    if (source[i] === '\\') text += source[i++]
+    if (source.startsWith('${', i)) {
+      const expression = readExpression(source, i + 2)
+      text += expression.text
+      i = expression.end - 1
+    } else text += source[i]
+  }
+  throw new Error('a template does not end')
+}
+
+/** The templates inside an expression, or `?` if there are none. */
+function readExpression(source: string, start: number): { text: string; end: number } {
+  let text = ''
+  let depth = 0
+  for (let i = start; i < source.length; i++) {
+    if (source[i] === '`') {
+      const inner = readTemplate(source, i + 1)
+      if (/sql(?:<[^`;]*?>)?$/.test(source.slice(start, i))) text += ` ${inner.text} `
+      i = inner.end - 1
+    } else if (source[i] === '{') depth += 1
+    else if (source[i] === '}' && depth-- === 0) return { text: text || '?', end: i + 1 }
+  }
+  throw new Error('an expression does not end')
+}
+
+const tablesIn = (text: string) =>
+  [...text.matchAll(/\b(?:from|join|into|update|using)\s+(?:only\s+)?(\w+)/g)].map(([, table]) => table!)
+const readsTenant = (text: string) => tablesIn(text).some(isTenant)
+
+/** `company_id = ${companyId}`, or a part of a statement that is not seen. */
+const namesCompany = (text: string) => /company_id(?:::\w+)? = \?|where \?/.test(text)
+
+const changes = (text: string) => [
+  ...text.matchAll(/\b(?:update|delete from)\s+(\w+)\s(?!of\b).*?(?=\b(?:update|delete from) \w+ |$)/g),
+]
+const writesTenant = (text: string) =>
+  changes(text).some(([, table]) => isTenant(table)) ||
+  ([...text.matchAll(/insert into (\w+)/g)].some(([, table]) => isTenant(table)) && text.includes('on conflict'))
+
+type Rule = { name: string; isBroken: (text: string) => boolean }
+
+const rules: Rule[] = [
+  {
+    name: 'no clock_timestamp(), gen_random_uuid() or random() where rows of companies change',
+    isBroken: text => /clock_timestamp\(|gen_random_uuid\(|random\(/.test(text) && writesTenant(text),
+  },
+  { name: 'no recursive query', isBroken: text => /with recursive/.test(text) && readsTenant(text) },
+  {
+    name: 'a lateral join names one company, or begins with companies',
+    isBroken: text =>
+      /\blateral \(/.test(text) &&
+      readsTenant(text) &&
+      /^(?:with|select)/.test(text) &&
+      !namesCompany(text) &&
+      !/from companies\b/.test(text),
+  },
+  {
+    name: 'a change names one company',
+    isBroken: text => changes(text).some(([change, table]) => isTenant(table) && !namesCompany(change)),
+  },
+  {
+    name: 'a lock of rows names one company',
+    isBroken: text => /\bfor (?:update|share|no key update)\b/.test(text) && readsTenant(text) && !namesCompany(text),
+  },
+  {
+    name: 'no insert of rows of companies inside WITH',
+    isBroken: text => [...text.matchAll(/\bas \( ?insert into (\w+)/g)].some(([, table]) => isTenant(table)),
+  },
+]
+
+const OF_ONE_COMPANY = 'the first part of the statement names the company, and the second has it by a join'
+
+/** Statements that break a rule: a part of the text, with the reason. */
+const exceptions: Record<string, string> = {
+  'with recursive waiting as': 'only for one server; the search for receivers has a second form for Citus',
+  'q (company_id, message_uuid) cross join lateral': 'receipts of several companies are not asked one by one yet',
+  'delete from receivers r where served_at < ?': 'housekeeping: Citus deletes in every shard',
+  'delete from callback_tests where requested_at < ?': 'housekeeping: Citus deletes in every shard',
+  'with lane as ( update lanes set cursor = tail, end_at = null': OF_ONE_COMPANY,
+  'open for update skip locked) update lanes set not_before = ? from lane': OF_ONE_COMPANY,
+  'served as ( update lanes set served_at = statement_timestamp() from lane': OF_ONE_COMPANY,
+  'with company as ( insert into companies': 'the account needs the id that the company gets; seldom used',
+  'with added as (insert into ledger_entries': 'the lines need the ids that the entries get',
+}
+
+const reasonOf = ({ text }: Statement) => Object.keys(exceptions).find(part => text.includes(part))
+
+describe('statements', () => {
+  test('are found in the sources', () => {
+    expect(statements.length).toBeGreaterThan(500)
+    expect(statements.filter(({ text }) => writesTenant(text)).length).toBeGreaterThan(50)
+  })
+
+  test.each(rules)('$name', ({ isBroken }) => {
+    expect(statements.filter(statement => isBroken(statement.text) && !reasonOf(statement))).toEqual([])
+  })
+
+  test.each(Object.keys(exceptions).map(part => [part]))('the exception "%s" is needed', part => {
+    const own = statements.filter(({ text }) => text.includes(part))
+    expect(own.some(({ text }) => rules.some(({ isBroken }) => isBroken(text)))).toBe(true)
+  })
+})
