@@ -168,13 +168,35 @@ class Server {
       })
     })
 
-  /** Becomes the primary. From now on it waits for no standby, also if it did as a primary before. */
+  /**
+   * Becomes the primary, and returns the time of this server. From now on it waits for no standby, also if it did as a
+   * primary before.
+   */
   promote = () =>
     this.ask(async sql => {
       await sql.unsafe(`alter system set synchronous_standby_names = ''`)
       await sql`select pg_reload_conf()`
       await sql`select pg_promote(true, 60)`
+      const [row] = await sql<{ at: Date }[]>`select clock_timestamp() as at`
+      return row!.at
     })
+
+  /** Waits until this standby has everything that the primary has committed, then cuts it off. */
+  async cutOff(primary: Server): Promise<void> {
+    const [last] = await primary.ask(sql => sql<{ position: string }[]>`select pg_current_wal_lsn()::text as position`)
+    await this.ask(async sql => {
+      await eventually(async () => {
+        const [row] = await sql`select pg_last_wal_replay_lsn() >= ${last!.position}::pg_lsn as has_all`
+        if (!row!.hasAll) throw new Error('the standby is behind')
+      })
+      await sql.unsafe(`alter system set primary_conninfo = ''`)
+      await sql`select pg_reload_conf()`
+      await eventually(async () => {
+        const [receiver] = await sql`select from pg_stat_wal_receiver`
+        if (receiver) throw new Error('the standby still receives')
+      })
+    })
+  }
 
   /** Ends the sessions, and sends everything to the standby first. */
   stop = async () => this.#process?.stop()
