@@ -4,6 +4,7 @@ import * as bytes from './bytes.ts'
 import * as cabinet from './cabinet.ts'
 import * as cabinetUpload from './cabinet-upload.ts'
 import * as callbacks from './callbacks.ts'
+import * as citus from './citus.ts'
 import * as commandStart from './command-start.ts'
 import * as cores from './cores.ts'
 import * as depth from './depth.ts'
@@ -35,6 +36,7 @@ import * as verifier from './verifier.ts'
 const benches: Bench[] = [
   peers,
   cores,
+  citus,
   bytes,
   engine,
   engineHistory,

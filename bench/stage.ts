@@ -26,51 +26,76 @@ export function onStage<T>(play: (stage: Stage) => Promise<T>): Promise<T> {
 }
 
 /** Several stages side by side, each with a server of its own. */
-export async function onStages<T>(count: number, play: (stages: Stage[]) => Promise<T>): Promise<T> {
-  const cleanups: (() => Promise<unknown>)[] = []
+export function onStages<T>(count: number, play: (stages: Stage[]) => Promise<T>): Promise<T> {
+  return withCleanups(async cleanups => {
+    const stages: Stage[] = []
+    while (stages.length < count) stages.push(await setStage(cleanups))
+    return play(stages)
+  })
+}
+
+export type Cleanups = (() => Promise<unknown>)[]
+
+/** Does the clean-ups in reverse order at the end, also when the bench is interrupted. */
+export async function withCleanups<T>(play: (cleanups: Cleanups) => Promise<T>): Promise<T> {
+  const cleanups: Cleanups = []
   let cleared: Promise<void> | undefined
   const clear = () => (cleared ??= clearAll(cleanups))
   const leave = () => void clear().finally(() => process.exit(130))
   process.once('SIGINT', leave).once('SIGTERM', leave)
   try {
-    const stages: Stage[] = []
-    while (stages.length < count) stages.push(await setStage(cleanups))
-    return await play(stages)
+    return await play(cleanups)
   } finally {
     process.off('SIGINT', leave).off('SIGTERM', leave)
     await clear()
   }
 }
 
-async function clearAll(cleanups: (() => Promise<unknown>)[]) {
+async function clearAll(cleanups: Cleanups) {
   for (const cleanup of cleanups.reverse()) await cleanup().catch(error => console.error(error))
 }
 
-async function setStage(cleanups: (() => Promise<unknown>)[]): Promise<Stage> {
+async function setStage(cleanups: Cleanups): Promise<Stage> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-bench-'))
   cleanups.push(() => rm(dataDir, { recursive: true, force: true }))
   const server = await openEmbeddedServer({ dataDir })
   cleanups.push(() => server.release())
-  const sql = connect(server.url, { name: 'tidings bench' })
+  return stageOn(server.url, cleanups)
+}
+
+/** On an empty database of a server that the bench has started. `prepare` runs when the schema is there. */
+export async function stageOn(
+  url: string,
+  cleanups: Cleanups,
+  prepare: (sql: Pool) => Promise<unknown> = async () => {},
+): Promise<Stage> {
+  const sql = connect(url, { name: 'tidings bench' })
   cleanups.push(() => sql.end({ timeout: 0 }))
   await migrate(sql)
+  await prepare(sql)
 
   const partner = await aPartner(sql)
   const companyId = await aCompany(sql, partner)
-  const senders = await Promise.all(brands.map(brand => aSender(sql, companyId, { brand })))
+  const senders = await sendersOf(sql, companyId)
   const start = async (file: string, env: Record<string, string> = {}) => {
-    const child = await startChild(file, { DATABASE_URL: server.url, PARTNER_ID: String(partner.partnerId), ...env })
+    const child = await startChild(file, { DATABASE_URL: url, PARTNER_ID: String(partner.partnerId), ...env })
     cleanups.push(child.stop)
     return child
   }
   return {
-    url: server.url,
+    url,
     sql,
     partner,
     companyId,
-    senderIds: senders.map(({ senderId }) => senderId),
+    senderIds: senders,
     startService: env => start('service.ts', env),
     startBare: () => start('bare.ts'),
     startEngine: env => start('engine-process.ts', env),
   }
+}
+
+/** A name at each operator. */
+export async function sendersOf(sql: Pool, companyId: number): Promise<number[]> {
+  const senders = await Promise.all(brands.map(brand => aSender(sql, companyId, { brand })))
+  return senders.map(({ senderId }) => senderId)
 }

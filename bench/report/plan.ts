@@ -36,6 +36,7 @@ const usual: Usual[] = [
   { key: 'peers-million', bench: 'peers', seconds: 130, only: 'million', rounds: 1 },
   { key: 'peers-crash', bench: 'peers', seconds: 90, only: 'crash' },
   { bench: 'cores', seconds: 180 },
+  { bench: 'citus', seconds: 150 },
   { bench: 'bytes', seconds: 40 },
   { bench: 'engine', seconds: 70 },
   { bench: 'smpp', seconds: 90 },
@@ -64,7 +65,7 @@ const usual: Usual[] = [
 ]
 
 /** Benches that measure fewer rounds with `--rounds`. */
-const withRounds = ['peers', 'cores', 'statistics']
+const withRounds = ['peers', 'cores', 'citus', 'statistics']
 
 /** All that is measured by `all`. A bench without usual values is run last, as it is. */
 export function planOf(benches: Bench[], { rounds, isFull = false }: Choice = {}): Entry[] {

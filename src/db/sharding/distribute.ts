@@ -86,8 +86,15 @@ function placeTables(pool: Pool, shards: number, onTable: (table: string) => voi
     await tie(sql, keys)
     for (const name of managedTables) await sql`select citus_add_local_table_to_metadata(${name})`
     await sql`select delegate_by_company()`
+    await setOneConnection(sql)
     return tables.map(({ name }) => name)
   })
+}
+
+/** A statement over all companies asks the shards of a node one after the other, instead of with a connection for each. */
+async function setOneConnection(sql: Transaction) {
+  const [row] = await sql<{ name: string }[]>`select current_database() as name`
+  await sql`alter database ${sql(row!.name)} set citus.max_adaptive_executor_pool_size = 1`
 }
 
 function place(sql: Transaction, table: string, placement: Placement) {

@@ -17,22 +17,21 @@ export async function extendLanes(
   companyId: number,
   lanes: (LaneKey & { count: number })[],
 ): Promise<ReservedPlaces[]> {
-  const rows = lanes.map(lane => [
-    companyId,
-    lane.channelType,
-    lane.senderId,
-    lane.laneName,
-    lane.brandId,
-    lane.priority,
-    lane.count,
-    true,
-  ])
+  const rows = lanes.map(lane => ({
+    company_id: companyId,
+    channel_type: lane.channelType,
+    sender_id: lane.senderId,
+    sender_name: lane.laneName,
+    brand_id: lane.brandId,
+    priority: lane.priority,
+    tail: lane.count,
+    open: true,
+  }))
   const extended = await sql<(LaneKey & { laneId: number; tail: number })[]>`
-    insert into lanes as l (company_id, channel_type, sender_id, sender_name, brand_id, priority, tail, open)
-    values ${sql(rows as never)}
+    insert into lanes ${sql(rows)}
     on conflict (company_id, dispatch_id, channel_type, sender_id, sender_name, brand_id, priority, zone)
-    do update set tail = l.tail + excluded.tail, open = true
-    returning l.lane_id, l.tail, l.channel_type, l.sender_id, l.sender_name as lane_name, l.brand_id, l.priority`
+    do update set tail = lanes.tail + excluded.tail, open = true
+    returning lane_id, tail, channel_type, sender_id, sender_name as lane_name, brand_id, priority`
   const counts = new Map(lanes.map(lane => [nameOf(lane), lane.count]))
   return extended.map(({ tail, ...lane }) => ({ ...lane, first: tail - counts.get(nameOf(lane))! }))
 }

@@ -1,4 +1,4 @@
-import { formatMoney, type Money } from '../../base/money.ts'
+import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import type { Account, ChargeShare, Entry } from './account.ts'
@@ -65,7 +65,7 @@ const BOOKS: Record<Entry['kind'], { debit: string; credit: string }> = {
 export type EntryPlace = { day: string; at: Date; balance: Money }
 
 /** Writes entries, and adds them to the lines of the day that have the same cause. */
-export function insertEntries(sql: Sql, companyId: number, entries: Entry[], { day, at, balance }: EntryPlace) {
+export async function insertEntries(sql: Sql, companyId: number, entries: Entry[], place: EntryPlace) {
   const rows = entries.map(entry => ({
     company_id: companyId,
     kind: entry.kind,
@@ -79,34 +79,65 @@ export function insertEntries(sql: Sql, companyId: number, entries: Entry[], { d
     note: entry.note ?? null,
     messages: entry.messages ?? null,
   }))
+  const added = await sql<{ entryId: number }[]>`insert into ledger_entries ${sql(rows)} returning entry_id`
+  await addToLines(
+    sql,
+    companyId,
+    place,
+    entries,
+    added.map(({ entryId }) => entryId),
+  )
+}
+
+function addToLines(sql: Sql, companyId: number, place: EntryPlace, entries: Entry[], entryIds: number[]) {
+  const { day, at, balance } = place
+  const numbered = entries.map((entry, i) => ({ ...entry, entryId: entryIds[i]! }))
+  const lines = [...Map.groupBy(numbered, causeOf).values()].map(same => ({
+    company_id: companyId,
+    day,
+    month: same[0]!.month,
+    kind: same[0]!.kind,
+    dispatch_id: same[0]!.dispatchId ?? null,
+    sender_id: same[0]!.senderId ?? null,
+    tariff_id: same[0]!.tariffId ?? null,
+    amount: sql.typed.money(same.reduce((sum, { amount }) => sum + amount, 0n)) as never,
+    messages: same.reduce((sum, { messages }) => sum + (messages ?? 0), 0),
+    entries: same.length,
+    first_entry_id: same[0]!.entryId,
+    last_entry_id: same.at(-1)!.entryId,
+    first_at: at,
+    last_at: at,
+    balance: sql.typed.money(balance) as never,
+    note: same.find(({ note }) => note)?.note ?? null,
+  }))
   return sql`
-    with added as (insert into ledger_entries ${sql(rows)} returning *)
-    insert into ledger_lines as l (
-      company_id, day, month, kind, dispatch_id, sender_id, tariff_id, amount, messages, entries, first_entry_id,
-      last_entry_id, first_at, last_at, balance, note)
-    select company_id, ${day}::date, month, kind, dispatch_id, sender_id, tariff_id, sum(amount),
-      coalesce(sum(messages), 0)::bigint, count(*), min(entry_id), max(entry_id), ${at}::timestamptz, ${at}::timestamptz,
-      ${sql.typed.money(balance)}, max(note)
-    from added group by company_id, month, kind, dispatch_id, sender_id, tariff_id
-    order by min(entry_id)
+    insert into ledger_lines ${sql(lines)}
     on conflict (company_id, day, month, kind, dispatch_id, sender_id, tariff_id) where kind not in ('TOPUP', 'CORRECTION')
     do update set
-      amount = l.amount + excluded.amount, messages = l.messages + excluded.messages,
-      entries = l.entries + excluded.entries, last_entry_id = excluded.last_entry_id, last_at = excluded.last_at,
+      amount = ledger_lines.amount + excluded.amount, messages = ledger_lines.messages + excluded.messages,
+      entries = ledger_lines.entries + excluded.entries, last_entry_id = excluded.last_entry_id, last_at = excluded.last_at,
       balance = excluded.balance`
 }
 
+const causeOf = ({ month, kind, dispatchId, senderId, tariffId }: Entry) =>
+  JSON.stringify([month, kind, dispatchId ?? null, senderId ?? null, tariffId ?? null])
+
 export function addShares(sql: Sql, companyId: number, day: string, shares: ChargeShare[]) {
   if (shares.length === 0) return undefined
+  const rows = shares.map(share => ({
+    company_id: companyId,
+    day,
+    month: share.month,
+    kind: share.kind,
+    channel_type: share.channelType,
+    brand_id: share.brandId,
+    tariff_id: share.tariffId,
+    messages: share.messages,
+    parts: share.parts,
+    amount: sql.typed.money(share.amount) as never,
+  }))
   return sql`
-    insert into charge_days as c (
-      company_id, day, month, kind, channel_type, brand_id, tariff_id, messages, parts, amount)
-    select ${companyId}, ${day}::date, * from unnest(
-      ${shares.map(({ month }) => month)}::text[]::date[], ${shares.map(({ kind }) => kind)}::text[],
-      ${shares.map(({ channelType }) => channelType)}::text[], ${shares.map(({ brandId }) => brandId)}::smallint[],
-      ${shares.map(({ tariffId }) => tariffId)}::bigint[], ${shares.map(({ messages }) => messages)}::bigint[],
-      ${shares.map(({ parts }) => parts)}::bigint[],
-      ${shares.map(({ amount }) => formatMoney(amount))}::text[]::numeric[])
+    insert into charge_days ${sql(rows)}
     on conflict (company_id, day, month, kind, channel_type, brand_id, tariff_id) do update set
-      messages = c.messages + excluded.messages, parts = c.parts + excluded.parts, amount = c.amount + excluded.amount`
+      messages = charge_days.messages + excluded.messages, parts = charge_days.parts + excluded.parts, amount = charge_days.amount + excluded.amount`
 }

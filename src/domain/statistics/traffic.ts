@@ -20,7 +20,7 @@ export type TrafficCounts = {
 /** A row of `traffic_hours`. `hour` counts hours of UTC since 1970. */
 export type TrafficHour = TrafficKind & TrafficCounts & { hour: number; brandId: number }
 
-const HOUR_MS = 3600_000
+export const HOUR_MS = 3600_000
 
 type Operators = TrafficKind & { hour: number; rows: Map<number, TrafficHour> }
 
