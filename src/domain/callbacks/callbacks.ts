@@ -1,6 +1,7 @@
 import { notFound } from '../../base/errors.ts'
 import { piecesOf } from '../../base/pieces.ts'
 import { byCompany, sweep } from '../../db/by-company.ts'
+import { acrossCompanies } from '../../db/reachable.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
   type BatchResult,
@@ -150,7 +151,7 @@ const idOf = ({ callbackId }: store.CallbackKey) => callbackId
 
 /** Expires batches whose lifetime is over, at most SWEEP_SIZE in one call. Returns how many it expired. */
 export async function expireCallbacks(sql: Sql, now: Date): Promise<number> {
-  const ended = await store.selectEndedCallbacks(sql, now, SWEEP_SIZE)
+  const ended = await acrossCompanies(sql, () => store.selectEndedCallbacks(sql, now, SWEEP_SIZE))
   const expired = await byCompany(ended, (companyId, own) => store.expireCallbacks(sql, companyId, own.map(idOf), now))
   return expired.length
 }

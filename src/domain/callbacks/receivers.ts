@@ -1,4 +1,5 @@
 import { byCompany } from '../../db/by-company.ts'
+import { acrossCompanies } from '../../db/reachable.ts'
 import { isDistributed } from '../../db/sharding/distribute.ts'
 import type { Sql } from '../../db/sql.ts'
 import { FAILURES_UNTIL_PROBE, type Receiver, type ReceiverKey } from './callback.ts'
@@ -44,7 +45,7 @@ async function freeReceivers(sql: Sql, now: Date): Promise<FreeReceiver[]> {
   const free: FreeReceiver[] = []
   let after: ReceiverKey = { companyId: 0, receiver: '' }
   for (;;) {
-    const page = await store.selectWaitingReceivers(sql, now, after, PAGE)
+    const page = await acrossCompanies(sql, () => store.selectWaitingReceivers(sql, now, after, PAGE))
     const states = await statesOf(sql, page, now)
     for (const { companyId, receiver, isDue } of page) {
       const { failures, servedAt, isClaimed, mayProbe } = states.get(keyOf({ companyId, receiver })) ?? NEVER_SERVED
@@ -59,7 +60,9 @@ async function freeReceivers(sql: Sql, now: Date): Promise<FreeReceiver[]> {
 
 async function statesOf(sql: Sql, keys: ReceiverKey[], now: Date): Promise<Map<string, store.ReceiverState>> {
   if (keys.length === 0) return new Map()
-  const states = await store.selectReceiverStates(sql, keys, now)
+  const states = await byCompany<ReceiverKey, store.ReceiverState>(keys, (companyId, own) =>
+    store.selectReceiverStates(sql, companyId, own.map(nameOf), now),
+  )
   return new Map(states.map(state => [keyOf(state), state]))
 }
 

@@ -1,3 +1,4 @@
+import { reachable } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import {
   type CallbackApi,
@@ -68,6 +69,7 @@ export function selectWaitingReceivers(sql: Sql, now: Date, after: ReceiverKey, 
     from (
       select company_id, receiver, due_at from callbacks
       where status = 'WAITING' and (company_id, receiver) > (${after.companyId}::bigint, ${after.receiver}::text)
+        ${reachable(sql)}
       order by company_id, receiver, due_at
       limit ${limit}
     ) page
@@ -78,16 +80,12 @@ export function selectWaitingReceivers(sql: Sql, now: Date, after: ReceiverKey, 
 /** The state of a receiver that was served before. */
 export type ReceiverState = ReceiverKey & { failures: number; servedAt: number; isClaimed: boolean; mayProbe: boolean }
 
-export function selectReceiverStates(sql: Sql, keys: ReceiverKey[], now: Date) {
+export function selectReceiverStates(sql: Sql, companyId: number, receivers: string[], now: Date) {
   return sql<ReceiverState[]>`
     select company_id, receiver, failures, extract(epoch from served_at)::double precision as served_at,
       claimed_until >= statement_timestamp() as is_claimed, probe_at <= ${now} as may_probe
-    from receivers join ${receiverKeys(sql, keys)} using (company_id, receiver)`
+    from receivers where company_id = ${companyId} and receiver = any(${receivers}::text[])`
 }
-
-const receiverKeys = (sql: Sql, keys: ReceiverKey[]) => sql`
-  unnest(${keys.map(key => key.companyId)}::bigint[], ${keys.map(key => key.receiver)}::text[])
-  as given (company_id, receiver)`
 
 /** Claims receivers of a company for one worker. Returns only claimed receivers: another worker may have claimed some of them first. */
 export function claimReceivers(
@@ -232,7 +230,7 @@ export type CallbackKey = { companyId: number; callbackId: number }
 /** Waiting batches of all companies whose lifetime is over. */
 export const selectEndedCallbacks = (sql: Sql, now: Date, limit: number) => sql<CallbackKey[]>`
   select company_id, callback_id from callbacks
-  where status = 'WAITING' and expires_at <= ${now} order by expires_at limit ${limit}`
+  where status = 'WAITING' and expires_at <= ${now} ${reachable(sql)} order by expires_at limit ${limit}`
 
 export function expireCallbacks(sql: Sql, companyId: number, callbackIds: number[], now: Date) {
   return sql<CallbackKey[]>`
@@ -471,7 +469,7 @@ export const countTestsSince = (sql: Sql, companyId: number, since: Date) =>
 /** Test calls of all companies that wait. Calls that were requested before `oldest` are left out. */
 export const selectWaitingTests = (sql: Sql, oldest: Date, limit: number) =>
   sql<{ companyId: number; testId: number }[]>`
-    select company_id, test_id from callback_tests where taken_at is null and requested_at > ${oldest}
+    select company_id, test_id from callback_tests where taken_at is null and requested_at > ${oldest} ${reachable(sql)}
     order by requested_at limit ${limit}`
 
 /** Takes test calls of a company for one engine. */

@@ -1,5 +1,6 @@
 import { AppError, invalidField, notFound } from '../../base/errors.ts'
 import { byCompany } from '../../db/by-company.ts'
+import { acrossCompanies } from '../../db/reachable.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { type CallbackApi, withoutPassword } from './callback.ts'
 import * as store from './store.ts'
@@ -49,7 +50,8 @@ export async function testCall(sql: Sql, companyId: number, testId: number, now:
 
 /** Takes the test calls that an engine sends next. */
 export async function takeTests(sql: Sql, now: Date, limit: number): Promise<store.AskedTest[]> {
-  const waiting = await store.selectWaitingTests(sql, new Date(now.getTime() - WAITS_MS), limit)
+  const oldest = new Date(now.getTime() - WAITS_MS)
+  const waiting = await acrossCompanies(sql, () => store.selectWaitingTests(sql, oldest, limit))
   return byCompany(waiting, (companyId, own) =>
     store.takeTests(
       sql,

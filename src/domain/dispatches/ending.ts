@@ -1,5 +1,6 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { byCompany } from '../../db/by-company.ts'
+import { acrossCompanies } from '../../db/reachable.ts'
 import type { Pool } from '../../db/sql.ts'
 import * as lanes from '../lanes/lane-ends.ts'
 import * as store from './store.ts'
@@ -24,7 +25,7 @@ export async function endDueLanes(sql: Pool, now: Date, refuse: Refuse): Promise
 }
 
 const claimDueLanes = async (sql: Pool, now: Date): Promise<lanes.EndingLane[]> =>
-  byCompany(await lanes.selectEndingLanes(sql, now, LANES_AT_ONCE), (companyId, due) =>
+  byCompany(await acrossCompanies(sql, () => lanes.selectEndingLanes(sql, now, LANES_AT_ONCE)), (companyId, due) =>
     lanes.claimEndingLanes(
       sql,
       companyId,

@@ -1,3 +1,4 @@
+import { reachable } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 
 export type Deadline = {
@@ -14,7 +15,8 @@ export type Deadline = {
 export const selectDueDeadlines = (sql: Sql, now: Date, limit: number) =>
   sql<{ companyId: number; deadlineId: number }[]>`
     select company_id, deadline_id from deadlines
-    where due_at <= ${now} and claimed_until < statement_timestamp() order by due_at limit ${limit}`
+    where due_at <= ${now} and claimed_until < statement_timestamp() ${reachable(sql)}
+    order by due_at limit ${limit}`
 
 /** Claims deadlines of a company that no other engine claimed first. */
 export function claimDeadlines(sql: Sql, companyId: number, deadlineIds: number[], now: Date) {

@@ -1,3 +1,4 @@
+import { reachable } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 
 /** A lane whose end has passed. The first and the last uuid of its dispatch limit the search to the months of its messages. */
@@ -14,7 +15,8 @@ export type EndingLane = {
 export const selectEndingLanes = (sql: Sql, now: Date, limit: number) =>
   sql<{ companyId: number; laneId: number }[]>`
     select company_id, lane_id from lanes
-    where end_at <= ${now} and ending_until < statement_timestamp() order by end_at limit ${limit}`
+    where end_at <= ${now} and ending_until < statement_timestamp() ${reachable(sql)}
+    order by end_at limit ${limit}`
 
 /**
  * Closes lanes of a company whose end has passed and claims them for 30 seconds. If the engine dies, another one claims

@@ -1,4 +1,5 @@
 import { byCompany, sweep } from '../../db/by-company.ts'
+import { acrossCompanies } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import {
   type Lease,
@@ -13,8 +14,6 @@ import {
 import * as store from './store.ts'
 
 export {
-  blockedLanes,
-  expiredLeasesOfClosedLanes,
   finishLeases,
   leasedRanges,
   postponeLane,
@@ -34,7 +33,7 @@ export async function queuesByPriority(sql: Sql, priorities: number[], now: Date
   const found = new Map<number, Queue[]>(priorities.map(priority => [priority, []]))
   let after = { priority: Math.min(...priorities), companyId: 0, channelType: '' }
   for (;;) {
-    const page = await store.selectQueues(sql, Math.max(...priorities), now, after, PAGE)
+    const page = await acrossCompanies(sql, () => store.selectQueues(sql, Math.max(...priorities), now, after, PAGE))
     for (const { priority, companyId, channelType, isReady } of page)
       if (isReady) found.get(priority)?.push({ companyId, channelType })
     const last = page.at(-1)
@@ -52,7 +51,7 @@ export async function companiesWithLeases(sql: Sql, now: Date): Promise<number[]
   const found: number[] = []
   let after = 0
   for (;;) {
-    const page = await store.selectCompaniesWithLeases(sql, now, after, PAGE)
+    const page = await acrossCompanies(sql, () => store.selectCompaniesWithLeases(sql, now, after, PAGE))
     for (const { companyId, isReady } of page) if (isReady) found.push(companyId)
     const last = page.at(-1)
     if (!last || sum(page.map(({ leases }) => leases)) < PAGE) return found
@@ -76,6 +75,19 @@ export async function leasesInTurn(sql: Sql, priority: number, now: Date, pages:
 }
 
 const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0)
+
+/** Which of these lanes may no longer send. */
+export const blockedLanes = (sql: Sql, lanes: { companyId: number; laneId: number }[]) =>
+  byCompany(lanes, (companyId, own) =>
+    store.blockedLanes(
+      sql,
+      companyId,
+      own.map(({ laneId }) => laneId),
+    ),
+  )
+
+export const expiredLeasesOfClosedLanes = (sql: Sql, limit: number) =>
+  acrossCompanies(sql, () => store.expiredLeasesOfClosedLanes(sql, limit))
 
 /** Whether a company has so many waiting lanes that it gets no more until some of them are empty. */
 export async function hasTooManyLanes(sql: Sql, companyId: number): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ChannelType } from '../../base/channel-types.ts'
+import { reachable } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import {
   CODES,
@@ -52,7 +53,7 @@ export function selectQueues(sql: Sql, lastPriority: number, now: Date, after: Q
       select priority, company_id, channel_type, not_before from lanes
       where open and cursor < tail and priority <= ${lastPriority}
         and (priority, company_id, channel_type)
-          > (${after.priority}::int, ${after.companyId}::bigint, ${after.channelType}::text)
+          > (${after.priority}::int, ${after.companyId}::bigint, ${after.channelType}::text) ${reachable(sql)}
       order by priority, company_id, channel_type, not_before
       limit ${limit}
     ) page
@@ -69,7 +70,7 @@ export function selectCompaniesWithLeases(sql: Sql, now: Date, afterCompanyId: n
     select company_id, count(*) as leases,
       bool_or(due_at <= ${now} and claimed_until < statement_timestamp()) or count(*) = ${limit} as is_ready
     from (
-      select company_id, due_at, claimed_until from leases where company_id > ${afterCompanyId}
+      select company_id, due_at, claimed_until from leases where company_id > ${afterCompanyId} ${reachable(sql)}
       order by company_id, due_at
       limit ${limit}
     ) page
@@ -226,15 +227,15 @@ export function renewLeases(sql: Sql, companyId: number, leases: Pick<Lease, 'le
     returning token`
 }
 
-/** Which of these lanes may no longer send: stopped, sender suspended or ended, company disabled. */
-export function blockedLanes(sql: Sql, lanes: { companyId: number; laneId: number }[]) {
+/** Which of these lanes of a company may no longer send: stopped, sender suspended or ended, company disabled. */
+export function blockedLanes(sql: Sql, companyId: number, laneIds: number[]) {
   return sql<{ companyId: number; laneId: number }[]>`
     select l.company_id, l.lane_id
-    from unnest(${lanes.map(lane => lane.companyId)}::bigint[], ${lanes.map(lane => lane.laneId)}::bigint[]) q (company_id, lane_id)
-    join lanes l on l.company_id = q.company_id and l.lane_id = q.lane_id
-    join companies c on c.company_id = l.company_id
-    left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
-    where not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED'`
+    from lanes l
+    join companies c on c.company_id = ${companyId}
+    left join senders s on s.company_id = ${companyId} and s.sender_id = l.sender_id
+    where l.company_id = ${companyId} and l.lane_id = any(${laneIds}::bigint[])
+      and (not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED')`
 }
 
 /** Ends the leases of finished chunks of a company with deadlines (the function `finish_leases` of the schema). */
@@ -278,6 +279,7 @@ export function expiredLeasesOfClosedLanes(sql: Sql, limit: number) {
       next_seq, token, attempts, true as was_held, gateway_id
     from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
     where e.worker is not null and e.claimed_until < statement_timestamp() and not l.open
+      ${reachable(sql, 'e.company_id')} ${reachable(sql, 'l.company_id')}
     limit ${limit}`
 }
 

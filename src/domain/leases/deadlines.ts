@@ -1,11 +1,12 @@
 import { byCompany } from '../../db/by-company.ts'
+import { acrossCompanies } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as lanes from '../lanes/deadlines.ts'
 import { lastSentIn } from '../messages/messages.ts'
 
 /** Claims ranges whose lifetime is over for 30 seconds. If this engine dies, another one claims them after that. */
 export const takeDeadlines = async (sql: Sql, now: Date): Promise<lanes.Deadline[]> =>
-  byCompany(await lanes.selectDueDeadlines(sql, now, 100), (companyId, due) =>
+  byCompany(await acrossCompanies(sql, () => lanes.selectDueDeadlines(sql, now, 100)), (companyId, due) =>
     lanes.claimDeadlines(
       sql,
       companyId,

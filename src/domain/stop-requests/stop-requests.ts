@@ -1,4 +1,5 @@
 import { uuidRange } from '../../base/uuid7.ts'
+import { reachable } from '../../db/reachable.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 
 /** Asks the engine to stop messages that a worker may be sending. The worker checks before it submits a message. */
@@ -24,7 +25,8 @@ export type StopRequest = { companyId: number; uuid: string }
 export function selectStopRequests(sql: Sql, after: StopRequest, limit: number) {
   return sql<StopRequest[]>`
     select company_id, message_uuid as uuid from stop_requests
-    where (company_id, message_uuid) > (${after.companyId}, ${after.uuid}::uuid) order by company_id, message_uuid limit ${limit}`
+    where (company_id, message_uuid) > (${after.companyId}, ${after.uuid}::uuid) ${reachable(sql)}
+    order by company_id, message_uuid limit ${limit}`
 }
 
 /** Deletes the requests whose messages are no longer CREATED. */

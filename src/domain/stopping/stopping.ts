@@ -1,5 +1,6 @@
 import { isDatabaseAway } from '../../base/database-losses.ts'
 import { errorCodes } from '../../base/error-codes.ts'
+import { acrossCompanies } from '../../db/reachable.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { endCascades } from '../cascade-steps/cascade-steps.ts'
 import { monthOf } from '../ledger/account.ts'
@@ -88,7 +89,8 @@ export async function endStopped(pool: Pool, context: RecordingContext): Promise
   const errors: Error[] = []
   let requests: StopRequest[] = []
   do {
-    requests = await selectStopRequests(pool, requests.at(-1) ?? FIRST, AT_ONCE)
+    const after = requests.at(-1) ?? FIRST
+    requests = await acrossCompanies(pool, () => selectStopRequests(pool, after, AT_ONCE))
     for (const [companyId, ofCompany] of Map.groupBy(requests, request => request.companyId)) {
       const uuids = ofCompany.map(({ uuid }) => uuid)
       await endRequested(pool, companyId, uuids, context).catch(cause => {

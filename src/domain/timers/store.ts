@@ -1,3 +1,4 @@
+import { reachable } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { DueTimer, Timer, TimerKind } from './timer.ts'
 
@@ -23,7 +24,8 @@ export function upsertTimers(sql: Sql, companyId: number, timers: Timer[]) {
 /** Timers of all companies that are due and that no engine has claimed. */
 export const selectDueTimers = (sql: Sql, now: Date, limit: number) => sql<DueTimer[]>`
   select company_id, message_uuid as uuid, kind from message_timers
-  where due_at <= ${now} and claimed_until < statement_timestamp() order by due_at limit ${limit}`
+  where due_at <= ${now} and claimed_until < statement_timestamp() ${reachable(sql)}
+  order by due_at limit ${limit}`
 
 /** Claims timers of a company for 30 seconds. If the engine crashes, another engine claims them afterwards. */
 export function claimTimers(sql: Sql, companyId: number, timers: DueTimer[], now: Date) {

@@ -1,4 +1,5 @@
 import { byCompany } from '../../db/by-company.ts'
+import { acrossCompanies } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 import type { DueTimer, Timer, TimerKind } from './timer.ts'
@@ -7,7 +8,7 @@ export type { Timer, TimerKind } from './timer.ts'
 
 /** Claims due timers, at most `limit`. */
 export const takeTimers = async (sql: Sql, now: Date, limit: number): Promise<DueTimer[]> =>
-  byCompany(await store.selectDueTimers(sql, now, limit), (companyId, due) =>
+  byCompany(await acrossCompanies(sql, () => store.selectDueTimers(sql, now, limit)), (companyId, due) =>
     store.claimTimers(sql, companyId, due, now),
   )
 

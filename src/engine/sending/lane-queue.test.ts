@@ -25,19 +25,11 @@ async function aCompanyWithLanes(messagesPerLane = 1): Promise<World> {
 async function open(given: Partial<LaneQueueContext> = {}): Promise<LaneQueue> {
   const now = new Date()
   const [row] = await db.sql<{ priority: number }[]>`select priority from lanes where open limit 1`
-  const withLeases = companiesWithLeases(db.sql, now)
   const turns = new CompanyTurns()
   const priority = given.priority ?? row?.priority ?? 0
-  return LaneQueue.open({
-    sql: db.sql,
-    priority,
-    queues: queuesWithWork(db.sql, priority, given.now ?? now),
-    now,
-    turns,
-    withLeases,
-    isFull: () => false,
-    ...given,
-  })
+  const queues = await queuesWithWork(db.sql, priority, given.now ?? now)
+  const context = { sql: db.sql, priority, now, turns, isFull: () => false, ...given }
+  return new LaneQueue(context, queues, await companiesWithLeases(db.sql, now))
 }
 
 /** Takes lanes until the queue is empty, and starts so many messages of each. */

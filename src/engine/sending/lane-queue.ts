@@ -19,10 +19,6 @@ export type LaneQueueContext = {
   priority: number
   now: Date
   turns: CompanyTurns
-  /** The queues of this priority that have messages to send. */
-  queues: Promise<Queue[]>
-  /** The companies that may have leases to be taken over. */
-  withLeases: Promise<number[]>
   /** No gateway of the channel has a free place: its lanes need not be read. */
   isFull(channelType: ChannelType): boolean
 }
@@ -37,26 +33,20 @@ type Waiting = { companyId: number; sources: Source[]; pages: number; lanes: Pag
  */
 export class LaneQueue {
   readonly #context: LaneQueueContext
-  readonly #companies: Map<number, Waiting>
+  readonly #companies = new Map<number, Waiting>()
 
-  private constructor(context: LaneQueueContext, companies: Map<number, Waiting>) {
+  /** `queues`: of this priority, with messages to send. `withLeases`: companies that may have leases to be taken over. */
+  constructor(context: LaneQueueContext, queues: Queue[], withLeases: number[]) {
     this.#context = context
-    this.#companies = companies
+    for (const companyId of withLeases) this.#waitingOf(companyId).sources.push({})
+    for (const { companyId, channelType } of queues)
+      if (!context.isFull(channelType)) this.#waitingOf(companyId).sources.push({ channelType })
   }
 
-  static async open(context: LaneQueueContext): Promise<LaneQueue> {
-    const { withLeases, isFull } = context
-    const [companiesWithLeases, queues] = await Promise.all([withLeases, context.queues])
-    const companies = new Map<number, Waiting>()
-    const waitingOf = (companyId: number) => {
-      const waiting = companies.get(companyId) ?? { companyId, sources: [], pages: 0, lanes: [] }
-      companies.set(companyId, waiting)
-      return waiting
-    }
-    for (const companyId of companiesWithLeases) waitingOf(companyId).sources.push({})
-    for (const { companyId, channelType } of queues)
-      if (!isFull(channelType)) waitingOf(companyId).sources.push({ channelType })
-    return new LaneQueue(context, companies)
+  #waitingOf(companyId: number): Waiting {
+    const waiting = this.#companies.get(companyId) ?? { companyId, sources: [], pages: 0, lanes: [] }
+    this.#companies.set(companyId, waiting)
+    return waiting
   }
 
   /** True when there may be another lane. */

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, type PagedLane } from '../../domain/lanes/lane.ts'
-import { companiesWithLeases, queuesByPriority } from '../../domain/lanes/lanes.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type Loop, repeat } from '../loop.ts'
@@ -13,6 +12,7 @@ import { ChunkStarter, hasFreePlace, type Turn } from './chunk-starter.ts'
 import { isSmall, LaneQueue } from './lane-queue.ts'
 import { CompanyTurns, createTurns, type Turns } from './turns.ts'
 import { WakeUp } from './wake-up.ts'
+import { type FoundWork, searchAll, WorkSearch } from './work-search.ts'
 
 export type SchedulerContext = {
   sql: Pool
@@ -52,6 +52,8 @@ export class Scheduler {
   readonly #sharesOfCodes = createTurns([1])
   /** By priority. */
   readonly #companyTurns = new Map([CODES, ...OTHERS].map(priority => [priority, new CompanyTurns()]))
+  readonly #searchOfOthers: WorkSearch
+  readonly #searchOfCodes: WorkSearch
   readonly #wakeUp = new WakeUp()
   readonly #wakeUpOfCodes = new WakeUp()
   readonly #sending: Loop[]
@@ -65,7 +67,9 @@ export class Scheduler {
 
   constructor(context: SchedulerContext) {
     this.#context = context
-    const { log } = context
+    const { sql, log } = context
+    this.#searchOfOthers = new WorkSearch(now => searchAll(sql, OTHERS, now))
+    this.#searchOfCodes = new WorkSearch(now => searchAll(sql, [CODES], now))
     const allowances = new Allowances(context)
     const onRoom = () => this.#wakeUpForRoom()
     const chunks = new ActiveChunks({
@@ -109,8 +113,11 @@ export class Scheduler {
       return false
     }
     const { next } = this.#wakeUpOfCodes // taken before the lanes are read: a wake-up during the turn counts
-    const isIdle = await this.#serve([CODES], this.#sharesOfCodes, { usedUp: () => new Map(), hasPlace })
-    if (isIdle) await this.#idle(next)
+    const isIdle = await this.#serve([CODES], this.#searchOfCodes, this.#sharesOfCodes, {
+      usedUp: () => new Map(),
+      hasPlace,
+    })
+    if (isIdle) await this.#idle(next, this.#searchOfCodes)
   }
 
   /**
@@ -129,8 +136,11 @@ export class Scheduler {
     }
     const { next } = this.#wakeUp
     const begunAt = performance.now()
-    const isIdle = await this.#serve(OTHERS, this.#sharesOfOthers, { usedUp: () => usedUp, hasPlace })
-    if (isIdle) await this.#idle(next)
+    const isIdle = await this.#serve(OTHERS, this.#searchOfOthers, this.#sharesOfOthers, {
+      usedUp: () => usedUp,
+      hasPlace,
+    })
+    if (isIdle) await this.#idle(next, this.#searchOfOthers)
     else this.#lastTurnAt = begunAt
   }
 
@@ -140,16 +150,17 @@ export class Scheduler {
     if (waitMs > 0) await timeout(waitMs)
   }
 
-  #idle(wakeUp: Promise<void>) {
-    return Promise.race([wakeUp, timeout(this.#context.idleMs ?? IDLE_MS)])
+  #idle(wakeUp: Promise<void>, search: WorkSearch) {
+    return Promise.race([wakeUp, timeout(Math.max(this.#context.idleMs ?? IDLE_MS, search.pauseMs))])
   }
 
   /**
    * Starts chunks of the lanes of these priorities until no lane is left, or until the turn is over. Returns true when
    * no lane had messages that can be sent now.
    */
-  async #serve(priorities: number[], shares: Turns, turn: Turn): Promise<boolean> {
-    const queues = await this.#openQueues(priorities, turn)
+  async #serve(priorities: number[], search: WorkSearch, shares: Turns, turn: Turn): Promise<boolean> {
+    const now = this.#context.clock()
+    const queues = this.#openQueues(priorities, await search.find(now), now, turn)
     let endsAt = Number.POSITIVE_INFINITY
     let isAnyStarted = false
     while (!this.#isStopping && performance.now() < endsAt) {
@@ -170,17 +181,13 @@ export class Scheduler {
     return !isAnyStarted && !queues.some(queue => queue.hasMore())
   }
 
-  #openQueues(priorities: number[], turn: Turn): Promise<LaneQueue[]> {
-    const { sql, clock } = this.#context
-    const now = clock()
-    const withLeases = companiesWithLeases(sql, now)
-    const byPriority = queuesByPriority(sql, priorities, now)
-    const queues = priorities.map(priority => {
-      const queues = byPriority.then(found => found.get(priority) ?? [])
+  #openQueues(priorities: number[], found: FoundWork, now: Date, turn: Turn): LaneQueue[] {
+    const { sql } = this.#context
+    return priorities.map(priority => {
+      const queues = found.queues.get(priority) ?? []
       const isFull = (channelType: ChannelType) => this.#isChannelFull(channelType, priority, turn)
-      return LaneQueue.open({ sql, priority, now, queues, withLeases, turns: this.#turnsOf(priority), isFull })
+      return new LaneQueue({ sql, priority, now, turns: this.#turnsOf(priority), isFull }, queues, found.withLeases)
     })
-    return Promise.all(queues)
   }
 
   #turnsOf(priority: number): CompanyTurns {

@@ -1,0 +1,65 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { isNodeAway } from '../base/database-losses.ts'
+import type { Fragment, Sql } from './sql.ts'
+
+/**
+ * Reads of all companies while a node of a Citus cluster is away. Citus refuses a statement that needs a missing node, so
+ * the statement is limited to the companies of the other nodes. Other databases never report that a node is away.
+ */
+
+/** How long the companies of the other nodes are read without asking whether the node is back. */
+const KEPT_MS = 5000
+
+type Reachable = { companyIds: number[]; until: number }
+
+const reachables = new WeakMap<Sql, Reachable>()
+
+/** Limits a read of all companies to the reachable companies, for the end of a `where`. Empty while all are reachable. */
+export function reachable(sql: Sql, column = 'company_id'): Fragment {
+  const known = reachables.get(sql)
+  if (!known || known.until < performance.now()) return sql``
+  return sql`and ${sql(column)} = any(${known.companyIds}::bigint[])`
+}
+
+/** Reads rows of all companies with a statement that contains `reachable`. */
+export async function acrossCompanies<Rows>(sql: Sql, read: () => PromiseLike<Rows>): Promise<Rows> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!isNodeAway(error)) throw error
+    const companyIds = await reachableCompanies(sql)
+    if (companyIds.length === 0) throw error
+    reachables.set(sql, { companyIds, until: performance.now() + KEPT_MS })
+    return await read()
+  }
+}
+
+type Group = { groupId: number; companyId: number }
+
+async function reachableCompanies(sql: Sql): Promise<number[]> {
+  const groups = await sql<Group[]>`
+    select p.groupid as group_id, min(company_id) as company_id
+    from generate_series(1, ${ENOUGH_TO_MEET_ALL}) company_id
+    join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('companies', company_id)
+    group by p.groupid`
+  const present = await Promise.all(groups.map(group => isPresent(sql, group)))
+  const groupIds = groups.filter((_, i) => present[i]).map(({ groupId }) => groupId)
+  const companies = await sql<{ companyId: number }[]>`
+    select company_id::bigint from generate_series(1, (select last_value from companies_company_id_seq)) company_id
+    join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('companies', company_id)
+    where p.groupid = any(${groupIds}::int[])`
+  return companies.map(({ companyId }) => companyId)
+}
+
+/** Among this many ids there is one of every shard, because ids are spread by a hash. */
+const ENOUGH_TO_MEET_ALL = 10_000
+/** A node that does not answer within this time counts as away. */
+const ANSWER_MS = 2000
+
+async function isPresent(sql: Sql, { companyId }: Group): Promise<boolean> {
+  const asked = sql`select from companies where company_id = ${companyId}`.then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([asked, pause(ANSWER_MS, false, { ref: false })])
+}

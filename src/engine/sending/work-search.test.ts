@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { WorkSearch } from './work-search.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** Counts its searches, which take this long. */
+function aSearch(tookMs: number) {
+  let searches = 0
+  const search = new WorkSearch(async () => {
+    searches += 1
+    vi.advanceTimersByTime(tookMs)
+    return { queues: new Map(), withLeases: [searches] }
+  })
+  return { search, searches: () => searches }
+}
+
+/** Turns every 25 ms for ten seconds. */
+async function takeTurns(search: WorkSearch) {
+  const endsAt = performance.now() + 10_000
+  while (performance.now() < endsAt) {
+    await search.find(new Date())
+    vi.advanceTimersByTime(25)
+  }
+}
+
+test('fast searches are made in every turn', async () => {
+  const { search, searches } = aSearch(1)
+  await takeTurns(search)
+  expect(searches()).toBeGreaterThan(380)
+})
+
+test('slow searches take a tenth of the time, and turns between them get the last result', async () => {
+  const { search, searches } = aSearch(20)
+  await takeTurns(search)
+  expect(searches()).toBeGreaterThanOrEqual(45)
+  expect(searches()).toBeLessThanOrEqual(53)
+  expect((await search.find(new Date())).withLeases).toEqual([searches()])
+})
+
+test('after a pause that it asks for, a slow search is repeated at once', async () => {
+  const { search, searches } = aSearch(20)
+  await takeTurns(search)
+  vi.advanceTimersByTime(search.pauseMs)
+  const before = searches()
+  await search.find(new Date())
+  expect(searches()).toBe(before + 1)
+})

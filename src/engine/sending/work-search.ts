@@ -1,0 +1,52 @@
+import type { Pool } from '../../db/sql.ts'
+import type { Queue } from '../../domain/lanes/lane.ts'
+import { companiesWithLeases, queuesByPriority } from '../../domain/lanes/lanes.ts'
+
+export type FoundWork = {
+  /** The queues that have messages to send, by priority. */
+  queues: Map<number, Queue[]>
+  /** The companies that may have leases to be taken over. */
+  withLeases: number[]
+}
+
+/** Searches all companies for messages of these priorities. */
+export async function searchAll(sql: Pool, priorities: number[], now: Date): Promise<FoundWork> {
+  const [withLeases, queues] = await Promise.all([
+    companiesWithLeases(sql, now),
+    queuesByPriority(sql, priorities, now),
+  ])
+  return { queues, withLeases }
+}
+
+/** A search is paid for with this many times its own duration: then searching takes at most a tenth of the time. */
+const PRICE = 10
+/** Searches may be ahead of the time that is paid for by this much, so that new messages are found at once. */
+const MOST_AHEAD_MS = 300
+
+/**
+ * Limits the time that is spent on searches. One server answers within a millisecond, but a sharded database asks every
+ * shard. A turn that comes before the last search is paid for gets the companies that it found: their lanes are read anew.
+ */
+export class WorkSearch {
+  readonly #search: (now: Date) => Promise<FoundWork>
+  #found: FoundWork | undefined
+  /** The moment until which searches are paid for. */
+  #paidUntil = Number.NEGATIVE_INFINITY
+
+  constructor(search: (now: Date) => Promise<FoundWork>) {
+    this.#search = search
+  }
+
+  /** How long a loop without work waits before it searches again, if nothing wakes it up. */
+  get pauseMs(): number {
+    return Math.max(0, this.#paidUntil - performance.now())
+  }
+
+  async find(now: Date): Promise<FoundWork> {
+    if (this.#found && this.pauseMs > MOST_AHEAD_MS) return this.#found
+    const begunAt = performance.now()
+    this.#found = await this.#search(now)
+    this.#paidUntil = Math.max(this.#paidUntil, begunAt) + PRICE * (performance.now() - begunAt)
+    return this.#found
+  }
+}
