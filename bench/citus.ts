@@ -2,9 +2,8 @@ import { distribute } from '../src/db/sharding/distribute.ts'
 import type { Pool } from '../src/db/sql.ts'
 import { citusProgram, makePlainDatabase, startCitusCluster } from '../src/testing/citus-cluster.ts'
 import { aCompany } from '../src/testing/factories.ts'
-import type { Connection } from './client.ts'
-import { jsonOf } from './client.ts'
-import { createRequest, startRequest, startSending, untilCompleted } from './engine.ts'
+import { type Connection, jsonOf, openConnection } from './client.ts'
+import { addSimulator, createRequest, startRequest, untilCompleted } from './engine.ts'
 import { type Figure, median, type Options } from './figures.ts'
 import { REQUEST_SIZE } from './recipients.ts'
 import { type Cleanups, type Stage, sendersOf, stageOn, withCleanups } from './stage.ts'
@@ -16,48 +15,48 @@ const COMPANIES = 6
 const SHARDS = 16
 const ROUNDS = 3
 
-/** One service and one engine for each kind of database, all on this machine. Only one of them works at a time. */
 export function run({ rounds = ROUNDS }: Options): Promise<Figure[]> {
   if (!citusProgram) throw new Error('Set TIDINGS_CITUS to a program that makes a cluster (see scripts/test-citus.sh).')
   return withCleanups(async cleanups => {
     const kinds = await openKinds(cleanups)
     const measured: Record<Kind, number>[] = []
-    for (let i = 0; i <= rounds; i++) measured.push(await inTurn(kinds))
-    return figuresOf(measured.slice(1)) // the first round warms up
+    for (let i = 0; i < rounds; i++) measured.push(await inTurn(kinds))
+    return figuresOf(measured)
   })
 }
 
 type Kind = 'plain' | 'oneNode' | 'twoWorkers'
-type Sending = { stages: Stage[]; connection: Connection }
 
-async function openKinds(cleanups: Cleanups): Promise<Record<Kind, Sending>> {
+/** The companies of each kind of database, all servers on this machine. */
+async function openKinds(cleanups: Cleanups): Promise<Record<Kind, Stage[]>> {
   const single = await startCitusCluster(0)
   cleanups.push(single.stop)
   const cluster = await startCitusCluster(2)
   cleanups.push(cluster.stop)
-  const toTables = (sql: Pool) => distribute(sql, { shards: SHARDS })
+  const toWorkers = (sql: Pool) => distribute(sql, { shards: SHARDS })
+  const toCoordinator = async (sql: Pool) => {
+    await sql`select citus_set_node_property(nodename, nodeport, 'shouldhaveshards', true) from pg_dist_node`
+    await toWorkers(sql)
+  }
   return {
-    plain: await openSending(await stageOn(await makePlainDatabase(single, 'plain'), cleanups)),
-    oneNode: await openSending(
-      await stageOn(single.url, cleanups, async sql => {
-        await sql`select citus_set_node_property(nodename, nodeport, 'shouldhaveshards', true) from pg_dist_node`
-        await toTables(sql)
-      }),
-    ),
-    twoWorkers: await openSending(await stageOn(cluster.url, cleanups, toTables)),
+    plain: await withCompanies(await stageOn(await makePlainDatabase(single, 'plain'), cleanups)),
+    oneNode: await withCompanies(await stageOn(single.url, cleanups, toCoordinator)),
+    twoWorkers: await withCompanies(await stageOn(cluster.url, cleanups, toWorkers)),
   }
 }
 
-async function openSending(stage: Stage): Promise<Sending> {
+async function withCompanies(stage: Stage): Promise<Stage[]> {
+  await addSimulator(stage)
   const stages = [stage]
   while (stages.length < COMPANIES) {
     const companyId = await aCompany(stage.sql, stage.partner)
     stages.push({ ...stage, companyId, senderIds: await sendersOf(stage.sql, companyId) })
   }
-  return { stages, connection: await startSending(stage) }
+  await stage.sql`update senders set status = 'APPROVED'`
+  return stages
 }
 
-async function inTurn(kinds: Record<Kind, Sending>): Promise<Record<Kind, number>> {
+async function inTurn(kinds: Record<Kind, Stage[]>): Promise<Record<Kind, number>> {
   return {
     plain: await messagesPerSecond(kinds.plain),
     oneNode: await messagesPerSecond(kinds.oneNode),
@@ -65,9 +64,21 @@ async function inTurn(kinds: Record<Kind, Sending>): Promise<Record<Kind, number
   }
 }
 
-/** From the first request that creates a dispatch until all are COMPLETED. */
-async function messagesPerSecond({ stages, connection }: Sending): Promise<number> {
+/** The service and the engine run only while their database is measured. The first dispatches warm them up. */
+async function messagesPerSecond(stages: Stage[]): Promise<number> {
+  const [first] = stages
+  const [service, engine] = [await first!.startService(), await first!.startEngine()]
+  const connection = await openConnection(service.port)
+  await sendAll(stages.slice(0, 2), connection)
   const begun = performance.now()
+  await sendAll(stages, connection)
+  const took = performance.now() - begun
+  await Promise.all([service.stop(), engine.stop()])
+  return (stages.length * REQUEST_SIZE * 1000) / took
+}
+
+/** From the first request that creates a dispatch until all are COMPLETED. */
+async function sendAll(stages: Stage[], connection: Connection) {
   const created: { stage: Stage; id: number }[] = []
   for (const stage of stages) {
     const { id } = jsonOf(await connection.ask(createRequest(stage)))
@@ -75,7 +86,6 @@ async function messagesPerSecond({ stages, connection }: Sending): Promise<numbe
     created.push({ stage, id })
   }
   for (const { stage, id } of created) await untilCompleted(stage, [id])
-  return (created.length * REQUEST_SIZE * 1000) / (performance.now() - begun)
 }
 
 function figuresOf(rounds: Record<Kind, number>[]): Figure[] {

@@ -39,7 +39,15 @@ export function run(): Promise<Figure[]> {
 /** The service, an engine, and simulated operators that report at once. */
 export async function startSending(stage: Stage, env: Record<string, string> = {}): Promise<Connection> {
   const service = await stage.startService(env)
-  await addGateway(stage.sql, {
+  await addSimulator(stage)
+  await stage.sql`update senders set status = 'APPROVED'`
+  await stage.startEngine(env)
+  return openConnection(service.port)
+}
+
+/** Simulated operators that report at once. */
+export const addSimulator = ({ sql }: Stage) =>
+  addGateway(sql, {
     name: 'simulator',
     channelType: 'SMS',
     connector: 'simulator',
@@ -47,10 +55,6 @@ export async function startSending(stage: Stage, env: Record<string, string> = {
     settings: { receiptMs: 0 },
     partsPerSecond: null,
   })
-  await stage.sql`update senders set status = 'APPROVED'`
-  await stage.startEngine(env)
-  return openConnection(service.port)
-}
 
 /** Dispatches of 10,000 are created and started one after the other, as a client would. Messages per second. */
 export async function throughEngine(stage: Stage, connection: Connection, messages = MESSAGES): Promise<number> {

@@ -167,14 +167,14 @@ describe.each(planModes)('%s', mode => {
   })
 
   test('a dispatch is found by its bare id', async () => {
-    const reads = await readsOf(sql => requireDispatch(sql, partner, dispatchId), /from dispatch_ids/)
-    expect(indexes(reads)).toEqual(['companies_pkey', 'dispatch_ids_pkey', 'dispatches_pkey'])
+    const find = (sql: Pool) => requireDispatch(sql, partner, dispatchId)
+    expect(indexes(await readsOf(find, /from dispatch_ids/))).toEqual(['dispatch_ids_pkey'])
+    expect(indexes(await readsOf(find, /from dispatches/))).toEqual(['companies_pkey', 'dispatches_pkey'])
   })
 
   test('its progress is read from its own blocks', async () => {
     const reads = await readsOf(sql => requireDispatchProgress(sql, partner, dispatchId), /dispatch_blocks/)
-    const expected = ['companies_pkey', 'dispatch_blocks_pkey', 'dispatch_ids_pkey', 'dispatches_pkey']
-    expect(indexes(reads)).toEqual(expected)
+    expect(indexes(reads)).toEqual(['companies_pkey', 'dispatch_blocks_pkey', 'dispatches_pkey'])
   })
 
   test.each([
@@ -192,8 +192,9 @@ describe.each(planModes)('%s', mode => {
   })
 
   test('a sender is found by its bare id', async () => {
-    const reads = await readsOf(sql => requireSenderOf(sql, partner, senderId), /from sender_ids/)
-    expect(indexes(reads)).toEqual(['companies_pkey', 'sender_ids_pkey', 'senders_pkey'])
+    const find = (sql: Pool) => requireSenderOf(sql, partner, senderId)
+    expect(indexes(await readsOf(find, /from sender_ids/))).toEqual(['sender_ids_pkey'])
+    expect(indexes(await readsOf(find, /from senders/))).toEqual(['companies_pkey', 'senders_pkey'])
   })
 
   test('a token is found by its hash', async () => {

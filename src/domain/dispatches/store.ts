@@ -92,12 +92,12 @@ export function selectResults(sql: Sql, dispatch: Dispatch, from: number, count:
 }
 
 /** A dispatch of this partner, from its bare id. */
-export function selectDispatch(sql: Sql, partnerId: number, dispatchId: number) {
+export async function selectDispatch(sql: Sql, partnerId: number, dispatchId: number): Promise<Dispatch[]> {
+  const [found] = await selectCompanies(sql, [dispatchId])
+  if (!found) return []
   return sql<Dispatch[]>`
-    select ${columns(sql)} from dispatch_ids i
-    join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
-    join companies c on c.company_id = d.company_id
-    where i.dispatch_id = ${dispatchId} and c.partner_id = ${partnerId}`
+    select ${columns(sql)} from dispatches d join companies c using (company_id)
+    where d.company_id = ${found.companyId} and d.dispatch_id = ${dispatchId} and c.partner_id = ${partnerId}`
 }
 
 export const selectCompanies = (sql: Sql, dispatchIds: number[]) => sql<{ companyId: number; dispatchId: number }[]>`
@@ -148,13 +148,17 @@ const withSums = (sql: Sql) => sql`
     from dispatch_blocks b where b.company_id = d.company_id and b.dispatch_id = d.dispatch_id
   ) sums`
 
-export function selectDispatchWithSums(sql: Sql, partnerId: number, dispatchId: number) {
+export async function selectDispatchWithSums(
+  sql: Sql,
+  partnerId: number,
+  dispatchId: number,
+): Promise<DispatchWithSums[]> {
+  const [found] = await selectCompanies(sql, [dispatchId])
+  if (!found) return []
   return sql<DispatchWithSums[]>`
-    select ${columns(sql)}, sums.* from dispatch_ids i
-    join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
-    join companies c on c.company_id = d.company_id
+    select ${columns(sql)}, sums.* from dispatches d join companies c using (company_id)
     ${withSums(sql)}
-    where i.dispatch_id = ${dispatchId} and c.partner_id = ${partnerId}`
+    where d.company_id = ${found.companyId} and d.dispatch_id = ${dispatchId} and c.partner_id = ${partnerId}`
 }
 
 export function selectDispatchOfWithSums(sql: Sql, companyId: number, dispatchId: number) {

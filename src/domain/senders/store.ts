@@ -61,12 +61,12 @@ export const lockSendersOf = (sql: Sql, companyId: number) =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`senders of ${companyId}`}, 0))`
 
 /** A sender of this partner, from its bare id. */
-export function selectSenderOfPartner(sql: Sql, partnerId: number, senderId: number) {
+export async function selectSenderOfPartner(sql: Sql, partnerId: number, senderId: number): Promise<Sender[]> {
+  const [found] = await selectCompanyOf(sql, senderId)
+  if (!found) return []
   return sql<Sender[]>`
-    select ${columns(sql)} from sender_ids i
-    join senders s on s.company_id = i.company_id and s.sender_id = i.sender_id
-    join companies c on c.company_id = s.company_id
-    where i.sender_id = ${senderId} and c.partner_id = ${partnerId}`
+    select ${columns(sql)} ${fromSenders(sql)}
+    where s.company_id = ${found.companyId} and s.sender_id = ${senderId} and c.partner_id = ${partnerId}`
 }
 
 export function selectSenderForUpdate(sql: Sql, companyId: number, senderId: number) {

@@ -46,3 +46,12 @@ test('after a pause that it asks for, a slow search is repeated at once', async 
   await search.find(new Date())
   expect(searches()).toBe(before + 1)
 })
+
+test('after a search that took very long, the next search comes within a second', async () => {
+  const { search, searches } = aSearch(30_000)
+  await search.find(new Date())
+  expect(search.pauseMs).toBe(1000)
+  vi.advanceTimersByTime(1000)
+  await search.find(new Date())
+  expect(searches()).toBe(2)
+})

@@ -23,6 +23,9 @@ const PRICE = 10
 /** Searches may be ahead of the time that is paid for by this much, so that new messages are found at once. */
 const MOST_AHEAD_MS = 300
 
+/** However long a search took, for example because a node did not answer, the next search is not later than this. */
+const MOST_PAUSE_MS = 1000
+
 /**
  * Limits the time that is spent on searches. One server answers within a millisecond, but a sharded database asks every
  * shard. A turn that comes before the last search is paid for gets the companies that it found: their lanes are read anew.
@@ -46,7 +49,9 @@ export class WorkSearch {
     if (this.#found && this.pauseMs > MOST_AHEAD_MS) return this.#found
     const begunAt = performance.now()
     this.#found = await this.#search(now)
-    this.#paidUntil = Math.max(this.#paidUntil, begunAt) + PRICE * (performance.now() - begunAt)
+    const endedAt = performance.now()
+    const price = PRICE * (endedAt - begunAt)
+    this.#paidUntil = Math.min(Math.max(this.#paidUntil, begunAt) + price, endedAt + MOST_PAUSE_MS)
     return this.#found
   }
 }

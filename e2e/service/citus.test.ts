@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connect, type Pool } from '../../src/db/sql.ts'
+import { addGateway } from '../../src/domain/gateways/gateways.ts'
+import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
+import { type CitusCluster, citusProgram, startCitusCluster } from '../../src/testing/citus-cluster.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { answerOf, type Env, type Running, start, stop, useDataFolders } from '../../src/testing/processes.ts'
+import * as factory from '../../src/testing/world.ts'
+
+const SECRET = 'invented for the tests, 32 characters and more'
+const aDataFolder = useDataFolders()
+
+/** `npm run test:citus` sends 20,000 messages in each of 20 companies. */
+const COMPANIES = 20
+const MESSAGES = Number(process.env.TIDINGS_CITUS_MESSAGES ?? 500)
+const PATIENCE_MS = 900_000
+
+type Company = factory.World & { port: number }
+
+/** Each test continues where the one before it ended, and the two engines are never started again. */
+describe.skipIf(!citusProgram)('a Citus cluster with two workers (needs TIDINGS_CITUS)', () => {
+  let cluster: CitusCluster
+  let env: Env
+  let engines: Running[]
+  let sql: Pool
+  let numbering: Numbering
+  let companies: Company[]
+
+  beforeAll(async () => {
+    cluster = await startCitusCluster(2)
+    env = {
+      TIDINGS_DATA: await aDataFolder(),
+      TIDINGS_SECRET: SECRET,
+      TIDINGS_LOG_LEVEL: 'fatal',
+      DATABASE_URL: cluster.url,
+    }
+    await answerOf(['migrate'], env)
+    await answerOf(['migrate', '--distribute', '--shards', '8'], env)
+    sql = connect(cluster.url, { max: 10 })
+    numbering = await loadNumbering(sql)
+    const settings = { receiptMs: 0 }
+    const gateway = { name: 'simulator', channelType: 'SMS', connector: 'simulator', brands: [], partsPerSecond: null }
+    await addGateway(sql, { ...gateway, settings } as never)
+    companies = []
+    while (companies.length < COMPANIES) companies.push(await aCompany())
+    engines = [start(['engine', '--json'], env), start(['engine', '--json'], env)]
+    for (const engine of engines) await eventually(() => expect(engine.stdout()).toContain('started'))
+  }, 180_000)
+
+  afterAll(async () => {
+    await sql?.end({ timeout: 1 })
+    await Promise.all((engines ?? []).map(stop))
+    await cluster?.stop()
+  }, 180_000)
+
+  test(
+    'sends a dispatch in each of 20 companies of two workers',
+    async () => {
+      expect(new Set(companies.map(({ port }) => port)).size).toBe(2)
+      const dispatches = await startAll(companies)
+      await untilDelivered(dispatches)
+      await expectExact()
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    'goes on for the companies of the other worker while one is killed, and for its own when it is back',
+    async () => {
+      const dead = 1
+      const deadPort = await cluster.portOf(dead)
+      const dispatches = await startAll(companies)
+      await eventually(async () => expect(await countDelivered(dispatches)).toBeGreaterThan(MESSAGES))
+      await cluster.kill(dead)
+      const ofOthers = dispatches.filter(({ port }) => port !== deadPort)
+      await untilDelivered(ofOthers)
+      const later = await startAll(companies.filter(({ port }) => port !== deadPort).slice(0, 2))
+      await untilDelivered(later)
+
+      await cluster.revive(dead)
+      await untilDelivered(dispatches)
+      await expectExact()
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    'moves companies to another worker while they send',
+    async () => {
+      const [from, to] = [await cluster.portOf(1), await cluster.portOf(2)]
+      const moving = companies.filter(({ port }) => port === from)
+      const dispatches = await startAll(moving)
+      await eventually(async () => expect(await countDelivered(dispatches)).toBeGreaterThan(0))
+      const shard = await shardOf(moving[0]!.companyId)
+      await sql`select citus_move_shard_placement(${shard}, '127.0.0.1', ${from}, '127.0.0.1', ${to}, 'force_logical')`
+      expect(await portOf(moving[0]!.companyId)).toBe(to)
+      await untilDelivered(dispatches)
+      await expectExact()
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    'spreads companies to a worker that is added while they send',
+    async () => {
+      const added = await cluster.add()
+      const dispatches = await startAll(companies)
+      await sql`select rebalance_table_shards(shard_transfer_mode => 'force_logical')`
+      const ports = await Promise.all(companies.map(({ companyId }) => portOf(companyId)))
+      expect(ports).toContain(added)
+      await untilDelivered(dispatches)
+      await expectExact()
+    },
+    PATIENCE_MS,
+  )
+
+  async function aCompany(): Promise<Company> {
+    const world = await factory.aWorld(sql)
+    return { ...world, port: await portOf(world.companyId) }
+  }
+
+  const shardOf = async (companyId: number) => {
+    const [row] = await sql<{ shard: number }[]>`
+      select get_shard_id_for_distribution_column('companies', ${companyId}::bigint) as shard`
+    return row!.shard
+  }
+
+  async function portOf(companyId: number): Promise<number> {
+    const [row] = await sql<{ port: number }[]>`
+      select nodeport as port from pg_dist_placement join pg_dist_node using (groupid)
+      where shardid = ${await shardOf(companyId)}`
+    return row!.port
+  }
+
+  type Started = { companyId: number; dispatchId: number; port: number }
+
+  async function startAll(chosen: Company[]): Promise<Started[]> {
+    const started: Started[] = []
+    for (const company of chosen) {
+      const dispatchId = await factory.aDispatch(sql, numbering, company, factory.someRecipients(MESSAGES))
+      await factory.start(sql, company, dispatchId)
+      started.push({ companyId: company.companyId, dispatchId, port: company.port })
+    }
+    return started
+  }
+
+  async function countDelivered(dispatches: Started[]): Promise<number> {
+    const counts = await Promise.all(
+      dispatches.map(async ({ companyId, dispatchId }) => {
+        const [row] = await sql<{ count: number }[]>`
+          select count(*)::int as count from messages
+          where company_id = ${companyId} and dispatch_id = ${dispatchId} and status = 'DELIVERED'`
+        return row!.count
+      }),
+    )
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  async function untilDelivered(dispatches: Started[]) {
+    for (const { companyId, dispatchId } of dispatches) {
+      await eventually(async () => {
+        const [row] = await sql`
+          select status from dispatches where company_id = ${companyId} and dispatch_id = ${dispatchId}`
+        expect(row).toEqual({ status: 'COMPLETED' })
+      })
+    }
+    expect(await countDelivered(dispatches)).toBe(dispatches.length * MESSAGES)
+  }
+
+  /** Each message was submitted once, and the books agree with the messages. */
+  async function expectExact() {
+    const [submitted] = await sql`
+      select count(*)::int - count(distinct message_uuid)::int as twice from simulator_messages`
+    expect(submitted).toEqual({ twice: 0 })
+    expect(await answerOf(['ledger', 'verify'], env)).toEqual([])
+    expect(engines.map(({ child }) => child.exitCode)).toEqual([null, null])
+  }
+})
