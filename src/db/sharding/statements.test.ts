@@ -127,7 +127,6 @@ const exceptions: Record<string, string> = {
   'open for update skip locked) update lanes set not_before = ? from lane': OF_ONE_COMPANY,
   'served as ( update lanes set served_at = statement_timestamp() from lane': OF_ONE_COMPANY,
   'with company as ( insert into companies': 'the account needs the id that the company gets; seldom used',
-  'with added as (insert into ledger_entries': 'the lines need the ids that the entries get',
 }
 
 const reasonOf = ({ text }: Statement) => Object.keys(exceptions).find(part => text.includes(part))
