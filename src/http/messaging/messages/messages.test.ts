@@ -7,6 +7,7 @@ import { suspendSender } from '../../../domain/senders/senders.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { anApprovedSender, aSender, numberOf } from '../../../testing/factories.ts'
 import { aKey, useMessagingApi } from '../../../testing/messaging-api.ts'
+import { testOnOneServer } from '../../../testing/one-server.ts'
 import { aWorld, type World } from '../../../testing/world.ts'
 
 const api = useMessagingApi()
@@ -245,7 +246,7 @@ describe('an Idempotency-Key', () => {
     expect(await stored()).toHaveLength(1)
   })
 
-  test.each(requests)('of %s that is still in flight is 409', async (path, body) => {
+  testOnOneServer.each(requests)('of %s that is still in flight is 409', async (path, body) => {
     let first: ReturnType<typeof send> | undefined
     await api.sql.begin(async sql => {
       await sql`select from accounts where company_id = ${world.companyId} for update`
