@@ -1,6 +1,6 @@
 import { inject, TestRunner, test } from 'vitest'
 
-const isCluster = inject('workerUrls').length > 0
+export const isCluster = inject('workerUrls').length > 0
 
 /**
  * A test that can hold on one server only: it reads locks, which the workers of a cluster have for themselves, or makes

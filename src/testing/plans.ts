@@ -8,7 +8,7 @@ import { skipOnCluster } from './one-server.ts'
  * parameters.
  */
 
-type Statement = { text: string; parameters: unknown[]; types: number[] }
+export type Statement = { text: string; parameters: unknown[]; types: number[] }
 export type Read = { table: string; index: string | undefined; rows: number }
 /** A plan for the given parameters, and a generic plan. */
 export const planModes = ['force_custom_plan', 'force_generic_plan'] as const
@@ -48,6 +48,19 @@ async function statementsOf(url: string, work: (sql: Pool) => Promise<unknown>):
   await work(pool)
   await pool.end()
   return statements
+}
+
+/** The plan as PostgreSQL explains it, outside of a transaction. The statement has no effect. */
+export async function explain(url: string, { text, parameters, types }: Statement): Promise<unknown> {
+  const values = parameters.map(value => (value === null ? 'null' : literal(String(value))))
+  const sql = connect(url, { max: 1 })
+  try {
+    await sql.unsafe(`prepare explained${listOf(await typeNames(sql, types))} as ${text}`)
+    const [row] = await sql.unsafe(`explain (format json) execute explained${listOf(values)}`)
+    return row!['QUERY PLAN']
+  } finally {
+    await sql.end()
+  }
 }
 
 async function planOf(sql: Pool, { text, parameters, types }: Statement, mode: PlanMode): Promise<Node[]> {
