@@ -174,10 +174,12 @@ export function addToBlocks(
   return sql`
     insert into dispatch_blocks (
       company_id, dispatch_id, block, created_messages, failed_messages, unsent_messages, created_parts)
-    select ${dispatch.companyId}, ${dispatch.dispatchId}, q.block, q.created, q.failed, q.failed, q.created_parts from unnest(
+    select c.company_id, ${dispatch.dispatchId}::bigint, q.block, q.created, q.failed, q.failed, q.created_parts
+    from companies c, unnest(
       ${blocks.map(({ block }) => block)}::int[], ${blocks.map(({ created }) => created)}::int[],
       ${blocks.map(({ failed }) => failed)}::int[], ${blocks.map(({ createdParts }) => createdParts)}::int[]
     ) q (block, created, failed, created_parts)
+    where c.company_id = ${dispatch.companyId}
     on conflict (company_id, dispatch_id, block) do update set
       created_messages = dispatch_blocks.created_messages + excluded.created_messages,
       failed_messages = dispatch_blocks.failed_messages + excluded.failed_messages,
