@@ -374,7 +374,7 @@ export function selectLog(
 ) {
   const { status } = filter
   return sql<(LoggedCallback & LastAttempt)[]>`
-    select ${logColumns(sql)}, ${lastAttempt(sql)}
+    select ${logColumns(sql)}, ${lastAttempt(sql, companyId)}
     from (${newestInLog(sql, companyId, filter)} limit ${most}) c
     ${status === undefined ? sql`` : sql`where status = ${status}`}
     order by happened_at desc, callback_id desc
@@ -399,9 +399,9 @@ const newestInLog = (sql: Sql, companyId: number, { status, from, before }: LogF
 
 export type LastAttempt = { lastStatusCode: number | null; lastError: string | null; lastAt: Date | null }
 
-const lastAttempt = (sql: Sql) => {
+const lastAttempt = (sql: Sql, companyId: number) => {
   const newest = sql`
-    from callback_attempts a where a.company_id = c.company_id and a.callback_id = c.callback_id
+    from callback_attempts a where a.company_id = ${companyId} and a.callback_id = c.callback_id
     order by attempt_id desc limit 1`
   return sql`
     (select status_code ${newest}) as last_status_code, (select error ${newest}) as last_error,
@@ -419,7 +419,7 @@ export function selectCallback(sql: Sql, companyId: number, callbackId: number) 
 /** The batches with these ids, the newest first. */
 export function selectLogOf(sql: Sql, companyId: number, callbackIds: number[]) {
   return sql<(LoggedCallback & LastAttempt)[]>`
-    select ${logColumns(sql)}, ${lastAttempt(sql)}
+    select ${logColumns(sql)}, ${lastAttempt(sql, companyId)}
     from callbacks c where company_id = ${companyId} and callback_id = any(${callbackIds}::bigint[])
     order by happened_at desc, callback_id desc`
 }

@@ -319,11 +319,11 @@ export function waitingLanes(sql: Sql, companyId: number, dispatchId: number) {
   return sql<WaitingLane[]>`
     select ${waitingColumns(sql)}
     from lanes l
-    join companies c on c.company_id = l.company_id
+    join companies c on c.company_id = ${companyId}
     ${withSender(sql, companyId)}
     where l.company_id = ${companyId} and l.dispatch_id = ${dispatchId} and l.open
       and (l.cursor < l.tail
-        or exists (select from leases e where e.company_id = l.company_id and e.lane_id = l.lane_id))
+        or exists (select from leases e where e.company_id = ${companyId} and e.lane_id = l.lane_id))
     order by l.lane_id`
 }
 
@@ -332,7 +332,7 @@ export function waitingLane(sql: Sql, companyId: number, laneId: number) {
   return sql<WaitingLane[]>`
     select ${waitingColumns(sql)}
     from lanes l
-    join companies c on c.company_id = l.company_id
+    join companies c on c.company_id = ${companyId}
     ${withSender(sql, companyId)}
     where l.company_id = ${companyId} and l.lane_id = ${laneId} and l.open`
 }

@@ -40,20 +40,25 @@ export const lateReceiptsOf = (sql: Sql, companyId: number, uuid: string) => sql
 /** Counts at most up to `most`. */
 export const countOfGateway = (sql: Sql, gatewayId: number, most: number) => sql<{ count: number }[]>`
   select count(*)::int as count from (
-    select from late_receipts where gateway_id = ${gatewayId} and received_at > now() - interval '1 day' limit ${most}) counted`
+    select company_id from late_receipts
+    where gateway_id = ${gatewayId} and received_at > now() - interval '1 day' limit ${most}) counted`
 
-/** The newest receipts with the destinations of their messages. The destination is null if the message is detached. */
+/** The newest receipts of all companies. */
 export const selectNewestOfGateway = (sql: Sql, gatewayId: number, limit: number) => sql<
-  (Omit<LateReceipt, 'gatewayId'> & { receivedAt: Date; destination: string | null })[]
+  (Omit<LateReceipt, 'gatewayId'> & { companyId: number; receivedAt: Date })[]
 >`
-  select r.message_uuid as uuid, r.status, r.received_at, r.error_code,
-    r.operator_error, m.destination
-  from (
-    select * from late_receipts where gateway_id = ${gatewayId} and received_at > now() - interval '1 day'
-    order by received_at desc limit ${limit}) r
-  left join lateral (
-    select destination from messages m where m.company_id = r.company_id and m.message_uuid = r.message_uuid offset 0) m on true
-  order by r.received_at desc`
+  select company_id, message_uuid as uuid, status, received_at, error_code, operator_error
+  from late_receipts where gateway_id = ${gatewayId} and received_at > now() - interval '1 day'
+  order by received_at desc limit ${limit}`
+
+/** The destinations of messages of a company. A detached message has no row. */
+export function selectDestinations(sql: Sql, companyId: number, uuids: string[]) {
+  const range = uuidRange(uuids)
+  return sql<{ uuid: string; destination: string }[]>`
+    select message_uuid as uuid, destination from messages
+    where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[])
+      and message_uuid between ${range.first} and ${range.last}`
+}
 
 export type LateReceiptKey = { companyId: number; uuid: string; status: string }
 

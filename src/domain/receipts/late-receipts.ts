@@ -1,4 +1,4 @@
-import { sweep } from '../../db/by-company.ts'
+import { byCompany, sweep } from '../../db/by-company.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './late-receipt-store.ts'
 import type { StatusReport } from './status-report.ts'
@@ -32,7 +32,29 @@ export async function lateReceiptsOfGateway(sql: Sql, gatewayId: number) {
     store.selectNewestOfGateway(sql, gatewayId, MOST_SHOWN),
   ])
   const count = row?.count ?? 0
-  return { count: Math.min(count, MOST_COUNTED), isMore: count > MOST_COUNTED, newest: [...newest] }
+  return {
+    count: Math.min(count, MOST_COUNTED),
+    isMore: count > MOST_COUNTED,
+    newest: await withDestinations(sql, newest),
+  }
+}
+
+type Shown = Awaited<ReturnType<typeof store.selectNewestOfGateway>>[number]
+
+/** The destination is null if the message is detached. */
+async function withDestinations(sql: Sql, newest: readonly Shown[]) {
+  const found = await byCompany<Shown, { uuid: string; destination: string }>(newest, (companyId, own) =>
+    store.selectDestinations(
+      sql,
+      companyId,
+      own.map(({ uuid }) => uuid),
+    ),
+  )
+  const destinations = new Map(found.map(({ uuid, destination }) => [uuid, destination]))
+  return newest.map(({ companyId: _, ...receipt }) => ({
+    ...receipt,
+    destination: destinations.get(receipt.uuid) ?? null,
+  }))
 }
 
 const OLD_AT_ONCE = 1000

@@ -270,9 +270,12 @@ test('late receipts of the last day are counted up to a limit, and the newest ar
     select ${companyId}, gen_random_uuid(), 'DELIVERED', now() - n * interval '1 minute', ${gatewayId} + n % 400
     from generate_series(1, 40000) n`
   const [{ uuid, destination }] = (await api.sql`
-    update late_receipts r set message_uuid = m.message_uuid from messages m
-    where m.company_id = ${companyId} and r.gateway_id = ${gatewayId} and received_at > now() - interval '401 minutes'
-    returning m.message_uuid as uuid, m.destination`) as [{ uuid: string; destination: string }]
+    select message_uuid as uuid, destination from messages where company_id = ${companyId} limit 1`) as [
+    { uuid: string; destination: string },
+  ]
+  await api.sql`
+    update late_receipts set message_uuid = ${uuid}
+    where company_id = ${companyId} and gateway_id = ${gatewayId} and received_at > now() - interval '401 minutes'`
   await api.sql`analyze late_receipts`
   const { late } = await shown(gatewayId)
   expect(late).toMatchObject({ count: 3, isMore: false, newest: { length: 3, 0: { uuid, destination } } })
@@ -280,7 +283,7 @@ test('late receipts of the last day are counted up to a limit, and the newest ar
   await api.sql`update late_receipts set gateway_id = ${gatewayId} where received_at > now() - interval '23 hours'`
   expect((await shown(gatewayId)).late).toMatchObject({ count: 1000, isMore: true })
   const work = (sql: Pool) => lateReceiptsOfGateway(sql, gatewayId + 1)
-  for (const about of [/count\(\*\)/, /left join lateral/])
+  for (const about of [/count\(\*\)/, /order by received_at desc/])
     for (const mode of planModes) {
       const reads = await readsOf(api, mode, work, about)
       expect(reads.filter(({ table }) => table === 'late_receipts')).toMatchObject([
