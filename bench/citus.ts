@@ -73,6 +73,7 @@ async function messagesPerSecond(stages: Stage[]): Promise<number> {
   const begun = performance.now()
   await sendAll(stages, connection)
   const took = performance.now() - begun
+  connection.close()
   await Promise.all([service.stop(), engine.stop()])
   return (stages.length * REQUEST_SIZE * 1000) / took
 }

@@ -73,8 +73,8 @@ Figures with a target say whether it is met; exit code 1 when one is missed. --j
 
 all takes about half an hour and keeps each result in bench/results/all.json.
   --only NAME,...  measures these benches
-  --rounds N       measures peers, cores and statistics in N rounds
-  --full           with smpp-memory, and with the long histories of engine-history, message-read and overview
+  --rounds N       measures peers, cores, citus and statistics in N rounds
+  --full           with smpp-memory and citus, and with the long histories of engine-history, message-read and overview
   --continue       keeps the results so far, and measures the benches that have none; with --only it measures these again
   --page           measures nothing, and writes the page from the results so far`
 

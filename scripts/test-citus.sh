@@ -30,6 +30,6 @@ nodes=()
 for node in 0 1 2; do nodes+=("postgres://postgres@127.0.0.1:$(cat "$cluster/$node.port")/postgres"); done
 
 choice=(src/db/sharding src/domain/singles src/domain/lanes src/domain/ledger src/domain/callbacks src/http/partner
-  src/http/messaging e2e/engine/singles.test.ts e2e/engine/smpp.test.ts)
+  src/http/messaging e2e/engine/singles.test.ts e2e/engine/smpp.test.ts e2e/engine/shards.test.ts)
 [ $# -gt 0 ] && choice=("$@")
 TIDINGS_TEST_DATABASE_URL=$(IFS=,; echo "${nodes[*]}") npx vitest run --maxWorkers 2 "${choice[@]}"

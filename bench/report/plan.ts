@@ -36,7 +36,7 @@ const usual: Usual[] = [
   { key: 'peers-million', bench: 'peers', seconds: 130, only: 'million', rounds: 1 },
   { key: 'peers-crash', bench: 'peers', seconds: 90, only: 'crash' },
   { bench: 'cores', seconds: 180 },
-  { bench: 'citus', seconds: 150 },
+  { bench: 'citus', seconds: 100, isLong: true }, // needs TIDINGS_CITUS
   { bench: 'bytes', seconds: 40 },
   { bench: 'engine', seconds: 70 },
   { bench: 'smpp', seconds: 90 },

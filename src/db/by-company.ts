@@ -1,5 +1,6 @@
 import { isNodeAway } from '../base/database-losses.ts'
 import { piecesOf } from '../base/pieces.ts'
+import { acrossCompanies, reachable } from './reachable.ts'
 import type { Sql } from './sql.ts'
 
 const COMPANIES_AT_ONCE = 10
@@ -55,8 +56,9 @@ const PAGE = 1000
 /** Runs slow work for one company after another. The companies of a node that is away are left out. */
 export async function everyCompany(sql: Sql, work: (companyId: number) => Promise<unknown>): Promise<void> {
   for (let after = 0; ; ) {
-    const companies = await sql<{ companyId: number }[]>`
-      select company_id from companies where company_id > ${after} order by company_id limit ${PAGE}`
+    const page = () => sql<{ companyId: number }[]>`
+      select company_id from companies where company_id > ${after} ${reachable(sql)} order by company_id limit ${PAGE}`
+    const companies = await acrossCompanies(sql, page)
     for (const { companyId } of companies) await work(companyId).catch(ignoreAway)
     const last = companies.at(-1)
     if (!last || companies.length < PAGE) return

@@ -27,11 +27,24 @@ export async function acrossCompanies<Rows>(sql: Sql, read: () => PromiseLike<Ro
     return await read()
   } catch (error) {
     if (!isNodeAway(error)) throw error
-    const companyIds = await reachableCompanies(sql)
-    if (companyIds.length === 0) throw error
+    const companyIds = await askOnce(sql)
+    if (!companyIds?.length) throw error
     reachables.set(sql, { companyIds, until: performance.now() + KEPT_MS })
     return await read()
   }
+}
+
+const asked = new WeakMap<Sql, Promise<number[] | undefined>>()
+
+/** Reads that fail at the same time share the answer. Undefined if the coordinator cannot tell. */
+function askOnce(sql: Sql): Promise<number[] | undefined> {
+  const running = asked.get(sql)
+  if (running) return running
+  const asking = reachableCompanies(sql)
+    .catch(() => undefined)
+    .finally(() => asked.delete(sql))
+  asked.set(sql, asking)
+  return asking
 }
 
 type Group = { groupId: number; companyId: number }

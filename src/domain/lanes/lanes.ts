@@ -78,13 +78,7 @@ const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0)
 
 /** Which of these lanes may no longer send. */
 export const blockedLanes = (sql: Sql, lanes: { companyId: number; laneId: number }[]) =>
-  byCompany(lanes, (companyId, own) =>
-    store.blockedLanes(
-      sql,
-      companyId,
-      own.map(({ laneId }) => laneId),
-    ),
-  )
+  acrossCompanies(sql, () => store.blockedLanes(sql, lanes))
 
 export const expiredLeasesOfClosedLanes = (sql: Sql, limit: number) =>
   acrossCompanies(sql, () => store.expiredLeasesOfClosedLanes(sql, limit))

@@ -19,7 +19,10 @@ import * as store from './store.ts'
 /** A lease whose messages were read with it has them as `queued`. */
 export type LeaseWithMessages = Lease & { queued?: QueuedMessage[] }
 
-/** Takes chunks of single messages of one company and reads the messages of all of them with one statement. */
+/**
+ * Takes chunks of single messages of one company and reads the messages of all of them with one statement. If that fails, the
+ * leases are there all the same, without \`queued\`.
+ */
 export async function takeSingles(
   sql: Sql,
   companyId: number,
@@ -29,7 +32,9 @@ export async function takeSingles(
   const leases = await takeChunks(sql, companyId, chunks, worker)
   const taken = leases.filter(lease => lease !== undefined)
   if (taken.length === 0) return leases
-  const byLane = Map.groupBy(await queuedOfLeases(sql, companyId, taken), ({ laneId }) => laneId)
+  const queued = await queuedOfLeases(sql, companyId, taken).catch(() => undefined)
+  if (!queued) return leases
+  const byLane = Map.groupBy(queued, ({ laneId }) => laneId)
   return leases.map(lease => lease && { ...lease, queued: byLane.get(lease.laneId) ?? [] })
 }
 

@@ -53,8 +53,15 @@ export function selectLinksOf(sql: Sql, companyId: number, messageUuid: string, 
 /** The number of clicks of each link, and its first clicks. */
 export function selectClicks(sql: Sql, companyId: number, codes: string[], most: number) {
   return sql<{ code: string; clicks: number; clickedAt: Date[] }[]>`
-    select code, count(*) as clicks, (array_agg(clicked_at order by click_id))[:${most}] as clicked_at
-    from link_clicks where company_id = ${companyId} and code = any(${codes}::text[]) group by code`
+    select link.code, counted.clicks, first.clicked_at
+    from unnest(${codes}::text[]) link (code)
+    cross join lateral (
+      select count(*) as clicks from link_clicks where company_id = ${companyId} and code = link.code) counted
+    cross join lateral (
+      select array_agg(clicked_at order by click_id) as clicked_at from (
+        select clicked_at, click_id from link_clicks where company_id = ${companyId} and code = link.code
+        order by click_id limit ${most}) shown) first
+    where counted.clicks > 0`
 }
 
 export function deleteOldLinks(sql: Sql, before: Date, limit: number) {

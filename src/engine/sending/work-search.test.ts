@@ -55,3 +55,29 @@ test('after a search that took very long, the next search comes within a second'
   await search.find(new Date())
   expect(searches()).toBe(2)
 })
+
+test('a single slow search does not make the searches rare: the shortest of the last ones counts', async () => {
+  let searches = 0
+  const search = new WorkSearch(async () => {
+    searches += 1
+    vi.advanceTimersByTime(searches === 3 ? 200 : 1)
+    return { queues: new Map(), withLeases: [] }
+  })
+  for (let i = 0; i < 10; i++) {
+    await search.find(new Date())
+    vi.advanceTimersByTime(25)
+  }
+  expect(searches).toBe(10)
+})
+
+test('a loop that was woken up too early waits only until the next search is allowed', async () => {
+  const { search, searches } = aSearch(60)
+  await search.find(new Date())
+  const before = searches()
+  await search.find(new Date()) // 540 ms are not paid for
+  expect(searches()).toBe(before)
+  expect(search.pauseMs).toBe(240)
+  vi.advanceTimersByTime(240)
+  await search.find(new Date())
+  expect(searches()).toBe(before + 1)
+})
