@@ -1,8 +1,9 @@
 import { pino } from 'pino'
 import { afterEach, describe, expect, test } from 'vitest'
+import { useDatabase } from '../testing/database.ts'
 import { eventually } from '../testing/eventually.ts'
 import { ReplicaReading } from './reading.ts'
-import type { Pool } from './sql.ts'
+import { connect, connectBeside, type Pool } from './sql.ts'
 
 const started: ReplicaReading[] = []
 afterEach(() => {
@@ -17,12 +18,14 @@ function twoServers(mostLagMs = 200, readMs = 60_000) {
     if (servers.isPrimaryAway) throw away
     return [{ position: servers.primary }]
   }) as unknown as Pool
-  const replica = (async () => {
+  const askReplica = async () => {
     if (servers.isReplicaAway) throw away
     return [{ position: servers.replica }]
-  }) as unknown as Pool
+  }
+  const replica = askReplica as unknown as Pool
+  const openProbe = () => Object.assign(() => askReplica(), { end: async () => {} }) as unknown as Pool
   const log = pino({ level: 'silent' })
-  const reading = new ReplicaReading({ primary, replica, mostLagMs, log, everyMs: 5, readMs })
+  const reading = new ReplicaReading({ primary, replica, openProbe, mostLagMs, log, everyMs: 5, readMs })
   started.push(reading)
   const nameOf = (pool: Pool) => (pool === replica ? 'replica' : 'primary')
   return { servers, reading, away, source: () => reading.read(async pool => nameOf(pool)), nameOf }
@@ -94,12 +97,51 @@ test('a read that loses the replica on the way is answered by the primary', asyn
 })
 
 test('a read on a replica that hangs is answered by the primary', async () => {
-  const { source, reading, nameOf } = twoServers(200, 20)
+  const { servers, source, reading, nameOf } = twoServers(200, 20)
   await eventually(async () => expect(await source()).toBe('replica'))
-  const answer = await reading.read(pool =>
+  const answer = reading.read(pool =>
     nameOf(pool) === 'replica' ? new Promise<string>(() => {}) : Promise.resolve('answered'),
   )
-  expect(answer).toBe('answered')
+  servers.isReplicaAway = true
+  expect(await answer).toBe('answered')
+})
+
+describe('while all connections to the replica are in use', () => {
+  const db = useDatabase()
+
+  test('a read waits for a free connection and stays on the replica, however long it takes', async () => {
+    const replica = connect(db.url, { max: 1 })
+    const log = pino({ level: 'silent' })
+    const openProbe = () => connectBeside(replica)
+    const reading = new ReplicaReading({
+      primary: db.sql,
+      replica,
+      openProbe,
+      mostLagMs: 60_000,
+      log,
+      everyMs: 5,
+      readMs: 20,
+    })
+    started.push(reading)
+    await eventually(() => expect(reading.state().isReplica).toBe(true))
+    const free = Promise.withResolvers<void>()
+    const inUse = replica.begin(() => free.promise)
+    const asked: Pool[] = []
+    const answer = reading.read(async pool => {
+      asked.push(pool)
+      return (await pool`select 1 as one`)[0]
+    })
+    const begun = performance.now()
+    // Longer than a measurement waits for its answer.
+    await eventually(() => expect(performance.now() - begun).toBeGreaterThan(3500))
+    expect(reading.state().isReplica).toBe(true)
+    free.resolve()
+    expect(await answer).toEqual({ one: 1 })
+    expect(asked).toEqual([replica])
+    await inUse
+    reading.stop()
+    await replica.end()
+  })
 })
 
 test('an error of the statement itself is not asked again', async () => {

@@ -22,16 +22,18 @@ export type ReadingState = {
 type Settings = {
   primary: Pool
   replica: Pool
+  /** Opens a connection of its own to the server of `replica` (`connectBeside`). */
+  openProbe(): Pool
   mostLagMs: number
   log: Logger
   everyMs?: number
-  /** How long a read may take on the replica. */
+  /** How long a read waits for a replica that does not answer the measurement. */
   readMs?: number
 }
 
 const MEASURE_EVERY_MS = 1000
 const ANSWER_MS = 3000
-/** Longer than the 20 seconds of a search: a read without an answer after this time is on a server that hangs. */
+/** Longer than the 20 seconds of a search: a read that is slow, on a server that is slow too, still gets its answer. */
 const READ_MS = 25_000
 const CATCH_UP_MS = 1000
 const LOOK_EVERY_MS = 50
@@ -40,6 +42,9 @@ const LOOK_EVERY_MS = 50
  * Reads from a replica while it is there and not too far behind, else from the primary. Once a second it compares the
  * position in the log that the replica has replayed with the positions that the primary had before. So a replica that
  * is cut off is noticed too, which its own clock could not show, and a replica of an idle primary is not behind.
+ *
+ * The measurement has a connection of its own, so it answers while all connections of the pool are in use. This tells a
+ * read that waits for a free connection from a read on a server that hangs: only the second one goes to the primary.
  */
 export class ReplicaReading implements Reading {
   readonly #settings: Settings
@@ -48,6 +53,9 @@ export class ReplicaReading implements Reading {
   #ahead: { position: number; at: number }[] = []
   #isReplica = false
   #lagMs: number | undefined
+  #probe: Pool | undefined
+  /** Why the last measurement got no answer of the replica. */
+  #failure: unknown
 
   constructor(settings: Settings) {
     this.#settings = settings
@@ -57,15 +65,26 @@ export class ReplicaReading implements Reading {
   readonly state = (): ReadingState => ({ isReplica: this.#isReplica, lagMs: this.#lagMs })
 
   readonly read = async <T>(work: (sql: Pool) => Promise<T>): Promise<T> => {
-    const { primary, replica, readMs = READ_MS } = this.#settings
+    const { primary, replica } = this.#settings
     if (!this.#isReplica) return work(primary)
+    const answered = new AbortController()
     try {
-      return await within(readMs, work(replica))
+      return await Promise.race([work(replica), this.#rejectHanging(answered.signal)])
     } catch (error) {
       if (!isReplicaLost(error)) throw error
       this.#use(false, error)
       return work(primary)
+    } finally {
+      answered.abort()
     }
+  }
+
+  /** Ends with an error when the read has had its time and the replica does not answer the measurement either. */
+  async #rejectHanging(signal: AbortSignal): Promise<never> {
+    const { readMs = READ_MS, everyMs = MEASURE_EVERY_MS } = this.#settings
+    await pause(readMs, undefined, { signal })
+    while (this.#failure === undefined) await pause(everyMs, undefined, { signal })
+    throw this.#failure
   }
 
   readonly upToDate = async (): Promise<Pool> => {
@@ -85,6 +104,13 @@ export class ReplicaReading implements Reading {
 
   stop(): void {
     this.#stopping.abort()
+    this.#closeProbe()
+  }
+
+  /** A connection without an answer may be lost, so the next measurement opens another one. */
+  #closeProbe() {
+    void this.#probe?.end({ timeout: 0 })
+    this.#probe = undefined
   }
 
   async #follow() {
@@ -96,18 +122,23 @@ export class ReplicaReading implements Reading {
   }
 
   async #measure() {
-    const { primary, replica, mostLagMs } = this.#settings
+    const { primary, openProbe, mostLagMs } = this.#settings
     // Without the primary there is nothing to compare with, and nothing else to read from.
     const position = await positionOf(primary).catch(() => undefined)
     if (position !== undefined) this.#ahead.push({ position, at: performance.now() })
+    if (this.#stopping.signal.aborted) return
     try {
-      const replayed = await positionOf(replica)
+      this.#probe ??= openProbe()
+      const replayed = await positionOf(this.#probe)
+      this.#failure = undefined
       this.#ahead = this.#ahead.filter(each => each.position > replayed)
       this.#lagMs = this.#ahead[0] ? performance.now() - this.#ahead[0].at : 0
       this.#use(this.#lagMs <= mostLagMs)
     } catch (error) {
       this.#lagMs = undefined
+      this.#failure = error
       this.#use(false, error)
+      this.#closeProbe()
     }
     this.#ahead = this.#ahead.slice(0, MOST_POSITIONS)
   }

@@ -55,6 +55,40 @@ const CONNECT_TIMEOUT_SECONDS = 10
 export function connect(url: string, options: ConnectOptions = {}): Pool {
   const address = readDatabaseAddress(url)
   const dialler = createDialler(address)
+  const pool = connectThrough(dialler.dial, address, options)
+  const end = pool.end
+  pool.end = options => {
+    dialler.stopChoosing()
+    return end(options).finally(() => dialler.hangUp())
+  }
+  beside.set(pool, () => connectOnce(dialler.dial, address, options))
+  return pool
+}
+
+/**
+ * One more connection to the server that the pool has chosen among its hosts. Its statements do not wait while all
+ * connections of the pool are in use. It is closed before the pool.
+ */
+export const connectBeside = (pool: Pool): Pool => beside.get(pool)!()
+
+const beside = new WeakMap<Pool, () => Pool>()
+
+type Dial = () => Promise<Socket>
+
+function connectOnce(dial: Dial, address: DatabaseAddress, options: ConnectOptions): Pool {
+  let socket: Socket | undefined
+  const dialKept: Dial = async () => {
+    socket = await dial()
+    return socket
+  }
+  const pool = connectThrough(dialKept, address, { ...options, max: 1 })
+  const end = pool.end
+  // The driver would wait until a server that hangs closes its side.
+  pool.end = options => end(options).finally(() => socket?.destroy())
+  return pool
+}
+
+function connectThrough(dial: Dial, address: DatabaseAddress, options: ConnectOptions): Pool {
   const { isPooled = false, prepare = true } = options
   const limits = {
     idle_in_transaction_session_timeout: options.idleInTransactionMs ?? IDLE_IN_TRANSACTION_MS,
@@ -73,18 +107,13 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
     },
     // Columns in snake_case become properties in camelCase. Values of JSON columns keep their keys.
     transform: { column: { from: postgres.toCamel } },
-    socket: dialler.dial,
+    socket: dial,
     fetch_types: false,
     backoff,
   }
   const pool = postgres(address.driverUrl, settings) as unknown as Pool
   knowArrays(pool.options)
   pool.reserve = refuseReserve
-  const end = pool.end
-  pool.end = options => {
-    dialler.stopChoosing()
-    return end(options).finally(() => dialler.hangUp())
-  }
   return guardTransactions(pool, isPooled ? setLocal(limits) : undefined)
 }
 
