@@ -110,7 +110,7 @@ describe.skipIf(!hasPostgres)("a failover under load (needs Debian's postgresql)
     expect(shownBefore).toEqual([200, 200])
 
     await b.kill()
-    // Read before the promotion: after it, engines send what waits until they have read that the gateway is paused.
+    // Read before the promotion: after it, engines send waiting messages until they have read that the gateway is paused.
     await a.ask(async standby => {
       expect(
         await standby`select message_uuid, status from messages where message_uuid = any(${[waiting, lost]}::uuid[])`,
