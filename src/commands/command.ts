@@ -2,7 +2,8 @@ import { UsageError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { type Database, type Opening, openDatabase } from '../db/database.ts'
 import { isMigrated, type Migration, migrate, requireSchema } from '../db/migrate.ts'
-import { refuseOlderPrograms, stopOlderPrograms } from './service/older-programs.ts'
+import { migrateStoppingOlder, refuseOlderPrograms } from './service/older-programs.ts'
+import { SIGNALS } from './signals.ts'
 
 export type Option = {
   about: string
@@ -91,8 +92,6 @@ export async function closingAfterwards<T>(
   }
 }
 
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-
 /**
  * Migrates the schema and then opens the database again: a client reads the types of the database when it connects, and
  * would not know the types of a later migration. Where TIDINGS_MIGRATE is false, an older schema is refused.
@@ -109,11 +108,10 @@ export async function openMigrated(config: Config, opening: Opening, migrating: 
   }
 }
 
-function bringUpToDate({ sql }: Database, { olderPrograms = 'refuse' }: Migrating): Promise<Migration[]> {
-  const beforeContracting =
-    olderPrograms === 'refuse' ? refuseOlderPrograms(sql) : stopOlderPrograms(sql, olderPrograms.stop)
-  return migrate(sql, { beforeContracting })
-}
+const bringUpToDate = ({ sql }: Database, { olderPrograms = 'refuse' }: Migrating): Promise<Migration[]> =>
+  olderPrograms === 'refuse'
+    ? migrate(sql, { beforeContracting: refuseOlderPrograms(sql) })
+    : migrateStoppingOlder(sql, olderPrograms.stop)
 
 async function refuseEmpty({ sql, place }: Database) {
   if (await isMigrated(sql)) return

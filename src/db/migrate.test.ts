@@ -7,6 +7,7 @@ import {
   type Migration,
   migrate,
   pendingMigrations,
+  raiseMinimumVersion,
   readMigrations,
   requireSchema,
   schemaVersionsOf,
@@ -113,13 +114,26 @@ test('a schema that needs a newer program is refused in one sentence, and nothin
   const ours = (await allVersions()).length
   await sql`update schema_compatibility set minimum_version = ${ours + 1}`
   await sql`delete from schema_migrations where version = ${ours}`
+  await sql`insert into schema_migrations (version, name) values (${ours + 1}, 'of a newer program')`
 
   const refusal = await migrate(sql).catch(error => error)
   expect(refusal).toBeInstanceOf(UsageError)
   expect(refusal.message).toBe(
     `The database needs a program of schema version ${ours + 1} or newer; this one is ${ours}. Update tidings.`,
   )
-  expect(await versionsIn(sql)).toEqual((await allVersions()).slice(0, -1))
+  expect(await versionsIn(sql)).toEqual([...(await allVersions()).slice(0, -1), ours + 1])
+  expect((await schemaVersionsOf(sql)).minimum).toBe(ours + 1)
+})
+
+test('a minimum version that a killed process has raised without its migration is lowered', async () => {
+  const sql = (await anEmptyDatabase())()
+  const ours = (await allVersions()).length
+  const migrations = await withNext(`-- contract, minimum_version ${ours}\nselect 1`)
+  await migrate(sql, { migrations })
+  await raiseMinimumVersion(sql, ours + 2)
+  await expect(migrate(sql)).rejects.toThrow('Update tidings.') // it does not know the last migration
+  expect(await migrate(sql, { migrations })).toEqual([])
+  expect((await schemaVersionsOf(sql)).minimum).toBe(ours)
 })
 
 test('a schema with newer, compatible versions is used unchanged', async () => {

@@ -17,6 +17,8 @@ export type MigrateOptions = {
    * waits until there is none.
    */
   beforeContracting?: (minimumVersion: number) => Promise<void>
+  /** Gives up before the next migration, and between two tries of one. A try that has begun is finished. */
+  signal?: AbortSignal
 }
 
 const folder = new URL('../../migrations/', import.meta.url)
@@ -29,26 +31,38 @@ const MIGRATION_LOCK = 7_461_001
  * runs (`watchSchema`).
  */
 export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise<Migration[]> {
-  const { upTo = Number.POSITIVE_INFINITY, migrations = await readMigrations() } = options
-  const { beforeContracting = async () => {} } = options
-  const applied: Migration[] = []
+  const { migrations = await readMigrations() } = options
+  let applied: Migration[] = []
   await pool.begin(async lock => {
     await waitWithoutEnd(lock) // another process may be migrating, and our own migrations run beside this transaction
     await lock`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
     await refuseFormerSchema(pool, migrations)
     await createVersionTables(pool)
+    await lowerMinimumVersion(pool, migrations) // a process that waited for older programs was killed
     await refuseNewerSchema(pool, newestOf(migrations))
-    for (const migration of await pendingOf(pool, migrations)) {
-      if (migration.version > upTo) break
-      const change = kindOf(migration)
-      if (change.kind === 'contract') await beforeContracting(change.minimumVersion)
-      await apply(pool, migration)
-      applied.push(migration)
-    }
+    applied = await applyPending(pool, migrations, options)
     // After a long time without a running engine, the partitions of this month and this day are missing.
     await pool`select ensure_message_months(), ensure_submission_days()`
   })
   return applied
+}
+
+async function applyPending(pool: Pool, migrations: Migration[], options: MigrateOptions): Promise<Migration[]> {
+  const { upTo = Number.POSITIVE_INFINITY, beforeContracting = async () => {}, signal } = options
+  const pending = (await pendingOf(pool, migrations)).filter(({ version }) => version <= upTo)
+  try {
+    for (const migration of pending) {
+      signal?.throwIfAborted()
+      const change = kindOf(migration)
+      if (change.kind === 'contract') await beforeContracting(change.minimumVersion)
+      await apply(pool, migration, signal)
+    }
+  } catch (error) {
+    // If this fails too, the next `migrate` does it.
+    await lowerMinimumVersion(pool, migrations).catch(() => {})
+    throw error
+  }
+  return pending
 }
 
 /** Whether Tidings has ever created its tables here. */
@@ -129,9 +143,19 @@ export async function whyTooOld(sql: Sql, ours: number): Promise<string | undefi
 export const raiseMinimumVersion = (sql: Sql, version: number) =>
   sql`update schema_compatibility set minimum_version = greatest(minimum_version, ${version})`
 
-/** After a migration that was given up: the programs that `raiseMinimumVersion` told to stop may start again. */
-export const restoreMinimumVersion = (sql: Sql, version: number) =>
-  sql`update schema_compatibility set minimum_version = ${version}`
+/**
+ * After a migration that was given up: the programs that `raiseMinimumVersion` told to stop may start again. Only for
+ * the process with the lock of migrations: no other one waits for the end of older programs. A program that does not
+ * know all applied migrations does not know the right version either, and changes nothing.
+ */
+async function lowerMinimumVersion(sql: Sql, migrations: Migration[]) {
+  const applied = await appliedIn(sql)
+  const known = migrations.filter(({ version }) => applied.some(each => each.version === version))
+  if (known.length < applied.length) return
+  const changes = known.map(kindOf).filter(change => change.kind === 'contract')
+  const minimum = Math.max(0, ...changes.map(({ minimumVersion }) => minimumVersion))
+  await sql`update schema_compatibility set minimum_version = ${minimum} where minimum_version > ${minimum}`
+}
 
 /** The version of a schema, and the oldest program that works with it. Both are 0 where there is no schema. */
 export type SchemaVersions = { version: number; minimum: number }
@@ -182,13 +206,15 @@ const MOST_TRIES = 400
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 
-async function apply(pool: Pool, migration: Migration) {
+async function apply(pool: Pool, migration: Migration, signal: AbortSignal | undefined) {
   for (let tries = 1; ; tries++) {
     try {
       return await applyOnce(pool, migration, tries % LONG_EVERY === 0 ? LONG_LOCK_MS : LOCK_MS)
     } catch (error) {
       if (!hasGivenWay(error) || tries === MOST_TRIES) throw error
+      signal?.throwIfAborted()
       await pause(AGAIN_AFTER_MS)
+      signal?.throwIfAborted()
     }
   }
 }

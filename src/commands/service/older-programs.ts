@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { UsageError } from '../../base/errors.ts'
-import { raiseMinimumVersion, restoreMinimumVersion, schemaVersionsOf } from '../../db/migrate.ts'
-import type { Sql } from '../../db/sql.ts'
+import { type MigrateOptions, type Migration, migrate, raiseMinimumVersion } from '../../db/migrate.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
 import { programsBefore, type RunningProgram } from '../../domain/health/versions.ts'
+import { SIGNALS } from '../signals.ts'
+import { ECHO_MS } from './stopping.ts'
 
 /** A process that is told to stop ends within two minutes. The row of a killed process counts for some seconds more. */
 const PATIENCE_MS = 150_000
@@ -18,29 +20,53 @@ export const refuseOlderPrograms = (sql: Sql) => async (minimumVersion: number) 
 }
 
 /**
- * Before a contracting migration: tells older programs to stop, and waits until all have ended. When the wait fails, the
- * migration is not applied, so older programs may run again.
+ * Migrates. Before a contracting migration it tells older programs to stop, and waits until all have ended. From then on the
+ * first signal gives the migration up, and `migrate` lets them start again. A later signal ends the process at once.
  */
-export const stopOlderPrograms =
-  (sql: Sql, onWaiting: (older: string) => void, patienceMs = PATIENCE_MS) =>
-  async (minimumVersion: number) => {
-    const { minimum } = await schemaVersionsOf(sql)
+export async function migrateStoppingOlder(
+  sql: Pool,
+  onWaiting: (older: string) => void,
+  { patienceMs = PATIENCE_MS, ...options }: MigrateOptions & { patienceMs?: number } = {},
+): Promise<Migration[]> {
+  const interruption = new Interruption()
+  const { signal } = interruption
+  const beforeContracting = async (minimumVersion: number) => {
+    interruption.watch()
     await raiseMinimumVersion(sql, minimumVersion)
-    try {
-      await waitForEnd(sql, minimumVersion, onWaiting, patienceMs)
-    } catch (error) {
-      await restoreMinimumVersion(sql, minimum)
-      throw error
-    }
+    await waitForEnd(sql, minimumVersion, { onWaiting, patienceMs, signal })
   }
+  return migrate(sql, { ...options, beforeContracting, signal }).finally(() => interruption.unwatch())
+}
 
-async function waitForEnd(sql: Sql, version: number, onWaiting: (older: string) => void, patienceMs: number) {
+type Waiting = { onWaiting: (older: string) => void; patienceMs: number; signal: AbortSignal }
+
+async function waitForEnd(sql: Sql, version: number, { onWaiting, patienceMs, signal }: Waiting) {
   for (const until = performance.now() + patienceMs; ; ) {
     const older = await programsBefore(sql, version)
     if (older.length === 0) return
+    signal.throwIfAborted()
     if (performance.now() > until) throw new UsageError(`These processes do not stop: ${inWords(older)}. Stop them.`)
     onWaiting(inWords(older))
     await pause(LOOK_EVERY_MS)
+  }
+}
+
+class Interruption {
+  readonly #controller = new AbortController()
+  readonly signal = this.#controller.signal
+
+  watch(): void {
+    this.unwatch() // an earlier migration may have begun it
+    for (const signal of SIGNALS) process.on(signal, this.#interrupt)
+  }
+
+  unwatch(): void {
+    for (const signal of SIGNALS) process.off(signal, this.#interrupt)
+  }
+
+  readonly #interrupt = () => {
+    setTimeout(() => this.unwatch(), ECHO_MS).unref()
+    this.#controller.abort(new UsageError('The migration was interrupted. Older programs may start again.'))
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { SIGNALS } from '../signals.ts'
 
 export type Stopped = {
   promise: Promise<void>
@@ -9,8 +10,8 @@ export type Stopped = {
 
 /** A process that was asked to stop has ended after this time. Units and containers wait a little longer. */
 export const STOPPED_WITHIN_MS = 120_000
-// One Ctrl-C under npm arrives twice: from the terminal, and passed on by npm.
-const ECHO_MS = 1_000
+/** One Ctrl-C under npm arrives twice: from the terminal, and passed on by npm. */
+export const ECHO_MS = 1_000
 const LOOK_FOR_PARENT_EVERY_MS = 500
 
 /**
@@ -30,7 +31,7 @@ export function untilStopped(log: Logger, { withParent }: { withParent: boolean 
     resolve()
   }
 
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  for (const signal of SIGNALS) {
     process.on(signal, () => {
       if (askedAt !== undefined && performance.now() - askedAt > ECHO_MS) process.exit(1)
       ask(signal)
