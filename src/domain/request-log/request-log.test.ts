@@ -4,10 +4,11 @@ import { pino } from 'pino'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
+import { aCompany, aPartner } from '../../testing/factories.ts'
 import { planModes, readsOf } from '../../testing/plans.ts'
 import { RequestBuffer } from './buffer.ts'
 import type { LoggedRequest, Owner } from './request.ts'
-import { forgetOldRequests, listRequests } from './request-log.ts'
+import { forgetOldRequests, lastUses, listRequests } from './request-log.ts'
 import { RequestWriter } from './writer.ts'
 
 const db = useDatabase()
@@ -108,6 +109,27 @@ describe('writing', () => {
     await writer.stop()
     const found = await listRequests(db.sql, { kind: 'COMPANY', id: 8 }, {}, 10, new Date('2026-11-16T09:31:00Z'))
     expect(found.requests).toMatchObject([{ requestId: 'good' }])
+  })
+
+  test('the last uses of keys: a company whose row cannot be written delays no other company, and is tried again', async () => {
+    const partner = await aPartner(db.sql)
+    const [failing, other] = [await aCompany(db.sql, partner), await aCompany(db.sql, partner)]
+    const writer = new RequestWriter({ sql: db.sql, log })
+    const useBoth = async () => {
+      for (const id of [failing, other]) writer.note(aRequest({ owner: { kind: 'COMPANY', id }, keyId: id }))
+      await writer.write()
+    }
+    const used = async () => {
+      const uses = await Promise.all([failing, other].map(id => lastUses(db.sql, id)))
+      return uses.map(({ size }) => size)
+    }
+    await db.sql.unsafe(`alter table key_uses add constraint refused check (company_id <> ${failing})`)
+    await useBoth()
+    expect(await used()).toEqual([0, 1])
+    await db.sql`alter table key_uses drop constraint refused`
+    await useBoth() // in the same minute
+    expect(await used()).toEqual([1, 1])
+    await writer.stop()
   })
 })
 

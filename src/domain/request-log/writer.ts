@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { byCompany } from '../../db/by-company.ts'
 import type { Pool } from '../../db/sql.ts'
 import { type BufferLimits, type MinuteCount, RequestBuffer } from './buffer.ts'
 import type { LoggedRequest } from './request.ts'
@@ -84,20 +85,25 @@ export class RequestWriter {
     this.#ensuredUntil = (Math.floor(newest / HOUR_MS) + 1) * HOUR_MS
   }
 
-  /** The last use of a key is written once a minute: an update for every second of traffic would be waste. */
-  #newUses(counts: MinuteCount[]): MinuteCount[] {
-    const uses = counts.filter(({ keyId, lastAt }) => {
-      const last = this.#uses.get(keyId) ?? Number.NEGATIVE_INFINITY
-      return keyId !== 0 && lastAt.getTime() - last >= USE_EVERY_MS
+  /**
+   * The last use of a key is written once a minute: an update for every second of traffic would be waste. A use that could
+   * not be written is written with the next request of its key.
+   */
+  async #writeUses(counts: MinuteCount[]) {
+    const written = await byCompany(this.#newUses(counts), async (companyId, uses) => {
+      await store.insertUses(this.#sql, companyId, uses)
+      return uses
     })
     if (this.#uses.size > MOST_KNOWN_USES) this.#uses.clear()
-    for (const { keyId, lastAt } of uses) this.#uses.set(keyId, lastAt.getTime())
-    return uses
+    for (const { keyId, lastAt } of written) this.#uses.set(keyId, lastAt.getTime())
   }
 
-  async #writeUses(counts: MinuteCount[]) {
-    const uses = Map.groupBy(this.#newUses(counts), ({ owner }) => owner.id)
-    for (const [companyId, own] of uses) await store.insertUses(this.#sql, companyId, own)
+  #newUses(counts: MinuteCount[]) {
+    const isNew = ({ keyId, lastAt }: MinuteCount) => {
+      const last = this.#uses.get(keyId) ?? Number.NEGATIVE_INFINITY
+      return keyId !== 0 && lastAt.getTime() - last >= USE_EVERY_MS
+    }
+    return counts.filter(isNew).map(count => ({ ...count, companyId: count.owner.id }))
   }
 
   #warn(err: unknown, lost: number) {
