@@ -141,6 +141,14 @@ describe('statements', () => {
     expect(statements.filter(statement => isBroken(statement.text) && !reasonOf(statement))).toEqual([])
   })
 
+  test('with a changing number of rows insert them by insertPieces', () => {
+    const inserts = filesIn(sources).flatMap(file =>
+      [...readFileSync(file, 'utf8').matchAll(/insert into \w+ \$\{\w+\((\w+)/g)].map(([, rows]) => ({ file, rows })),
+    )
+    expect(inserts.length).toBeGreaterThan(3)
+    expect(inserts.filter(({ rows }) => rows !== 'piece')).toEqual([])
+  })
+
   test.each(Object.keys(exceptions).map(part => [part]))('the exception "%s" is needed', part => {
     const own = statements.filter(({ text }) => text.includes(part))
     expect(own.some(({ text }) => rules.some(({ isBroken }) => isBroken(text)))).toBe(true)

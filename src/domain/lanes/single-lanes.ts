@@ -1,4 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
+import { insertPieces } from '../../db/insert-pieces.ts'
 import type { Sql } from '../../db/sql.ts'
 
 /** `laneName` is set for a name without registration that has its own lane. */
@@ -27,11 +28,14 @@ export async function extendLanes(
     tail: lane.count,
     open: true,
   }))
-  const extended = await sql<(LaneKey & { laneId: number; tail: number })[]>`
-    insert into lanes ${sql(rows)}
-    on conflict (company_id, dispatch_id, channel_type, sender_id, sender_name, brand_id, priority, zone)
-    do update set tail = lanes.tail + excluded.tail, open = true
-    returning lane_id, tail, channel_type, sender_id, sender_name as lane_name, brand_id, priority`
+  const extended = await insertPieces(
+    rows,
+    piece => sql<(LaneKey & { laneId: number; tail: number })[]>`
+      insert into lanes ${sql(piece)}
+      on conflict (company_id, dispatch_id, channel_type, sender_id, sender_name, brand_id, priority, zone)
+      do update set tail = lanes.tail + excluded.tail, open = true
+      returning lane_id, tail, channel_type, sender_id, sender_name as lane_name, brand_id, priority`,
+  )
   const counts = new Map(lanes.map(lane => [nameOf(lane), lane.count]))
   return extended.map(({ tail, ...lane }) => ({ ...lane, first: tail - counts.get(nameOf(lane))! }))
 }

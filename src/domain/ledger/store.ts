@@ -1,4 +1,5 @@
 import type { Money } from '../../base/money.ts'
+import { insertPieces } from '../../db/insert-pieces.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import type { Account, ChargeShare, Entry } from './account.ts'
@@ -79,7 +80,10 @@ export async function insertEntries(sql: Sql, companyId: number, entries: Entry[
     note: entry.note ?? null,
     messages: entry.messages ?? null,
   }))
-  const added = await sql<{ entryId: number }[]>`insert into ledger_entries ${sql(rows)} returning entry_id`
+  const added = await insertPieces(
+    rows,
+    piece => sql<{ entryId: number }[]>`insert into ledger_entries ${sql(piece)} returning entry_id`,
+  )
   await addToLines(
     sql,
     companyId,
@@ -110,20 +114,22 @@ function addToLines(sql: Sql, companyId: number, place: EntryPlace, entries: Ent
     balance: sql.typed.money(balance) as never,
     note: same.find(({ note }) => note)?.note ?? null,
   }))
-  return sql`
-    insert into ledger_lines ${sql(lines)}
-    on conflict (company_id, day, month, kind, dispatch_id, sender_id, tariff_id) where kind not in ('TOPUP', 'CORRECTION')
-    do update set
-      amount = ledger_lines.amount + excluded.amount, messages = ledger_lines.messages + excluded.messages,
-      entries = ledger_lines.entries + excluded.entries, last_entry_id = excluded.last_entry_id, last_at = excluded.last_at,
-      balance = excluded.balance`
+  return insertPieces(
+    lines,
+    piece => sql`
+      insert into ledger_lines ${sql(piece)}
+      on conflict (company_id, day, month, kind, dispatch_id, sender_id, tariff_id) where kind not in ('TOPUP', 'CORRECTION')
+      do update set
+        amount = ledger_lines.amount + excluded.amount, messages = ledger_lines.messages + excluded.messages,
+        entries = ledger_lines.entries + excluded.entries, last_entry_id = excluded.last_entry_id, last_at = excluded.last_at,
+        balance = excluded.balance`,
+  )
 }
 
 const causeOf = ({ month, kind, dispatchId, senderId, tariffId }: Entry) =>
   JSON.stringify([month, kind, dispatchId ?? null, senderId ?? null, tariffId ?? null])
 
 export function addShares(sql: Sql, companyId: number, day: string, shares: ChargeShare[]) {
-  if (shares.length === 0) return undefined
   const rows = shares.map(share => ({
     company_id: companyId,
     day,
@@ -136,8 +142,11 @@ export function addShares(sql: Sql, companyId: number, day: string, shares: Char
     parts: share.parts,
     amount: sql.typed.money(share.amount) as never,
   }))
-  return sql`
-    insert into charge_days ${sql(rows)}
-    on conflict (company_id, day, month, kind, channel_type, brand_id, tariff_id) do update set
-      messages = charge_days.messages + excluded.messages, parts = charge_days.parts + excluded.parts, amount = charge_days.amount + excluded.amount`
+  return insertPieces(
+    rows,
+    piece => sql`
+      insert into charge_days ${sql(piece)}
+      on conflict (company_id, day, month, kind, channel_type, brand_id, tariff_id) do update set
+        messages = charge_days.messages + excluded.messages, parts = charge_days.parts + excluded.parts, amount = charge_days.amount + excluded.amount`,
+  )
 }

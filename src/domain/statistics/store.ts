@@ -1,4 +1,4 @@
-import { piecesOf } from '../../base/pieces.ts'
+import { insertPieces } from '../../db/insert-pieces.ts'
 import type { Sql } from '../../db/sql.ts'
 import { HOUR_MS, type TrafficHour } from './traffic.ts'
 
@@ -6,15 +6,8 @@ import { HOUR_MS, type TrafficHour } from './traffic.ts'
  * Adds to the traffic hours of a company. Concurrent transactions of a company lock their rows in the same order, so that they
  * do not deadlock.
  */
-export async function addTraffic(sql: Sql, companyId: number, rows: TrafficHour[]) {
-  for (const piece of piecesOf(rows.toSorted(byKey), ROWS_AT_ONCE)) await addRows(sql, companyId, piece)
-}
-
-/** A statement has at most 65,535 parameters. */
-const ROWS_AT_ONCE = 1000
-
-function addRows(sql: Sql, companyId: number, rows: TrafficHour[]) {
-  const values = rows.map(row => ({
+export function addTraffic(sql: Sql, companyId: number, hours: TrafficHour[]) {
+  const rows = hours.toSorted(byKey).map(row => ({
     company_id: companyId,
     hour: new Date(row.hour * HOUR_MS),
     channel_type: row.channelType,
@@ -30,14 +23,17 @@ function addRows(sql: Sql, companyId: number, rows: TrafficHour[]) {
     failed_parts: row.failedParts,
     spent: sql.typed.money(row.spent) as never,
   }))
-  return sql`
-    insert into traffic_hours ${sql(values)}
-    on conflict (company_id, hour, channel_type, brand_id, traffic_type) do update set
-      accepted = traffic_hours.accepted + excluded.accepted, accepted_parts = traffic_hours.accepted_parts + excluded.accepted_parts,
-      sent = traffic_hours.sent + excluded.sent, sent_parts = traffic_hours.sent_parts + excluded.sent_parts,
-      delivered = traffic_hours.delivered + excluded.delivered, delivered_parts = traffic_hours.delivered_parts + excluded.delivered_parts,
-      failed = traffic_hours.failed + excluded.failed, failed_parts = traffic_hours.failed_parts + excluded.failed_parts,
-      spent = traffic_hours.spent + excluded.spent`
+  return insertPieces(
+    rows,
+    piece => sql`
+      insert into traffic_hours ${sql(piece)}
+      on conflict (company_id, hour, channel_type, brand_id, traffic_type) do update set
+        accepted = traffic_hours.accepted + excluded.accepted, accepted_parts = traffic_hours.accepted_parts + excluded.accepted_parts,
+        sent = traffic_hours.sent + excluded.sent, sent_parts = traffic_hours.sent_parts + excluded.sent_parts,
+        delivered = traffic_hours.delivered + excluded.delivered, delivered_parts = traffic_hours.delivered_parts + excluded.delivered_parts,
+        failed = traffic_hours.failed + excluded.failed, failed_parts = traffic_hours.failed_parts + excluded.failed_parts,
+        spent = traffic_hours.spent + excluded.spent`,
+  )
 }
 
 const byKey = (a: TrafficHour, b: TrafficHour) =>

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { useDatabase } from '../testing/database.ts'
+import { insertPieces } from './insert-pieces.ts'
+import { connect } from './sql.ts'
+
+const db = useDatabase()
+
+test('any number of rows is inserted in order, and a connection keeps few prepared statements', async () => {
+  const sql = connect(db.url, { max: 1 })
+  await sql`create temporary table numbers (place int generated always as identity, n int)`
+  for (const count of [...Array.from({ length: 40 }, (_, i) => i), 1500]) {
+    const rows = Array.from({ length: count }, (_, n) => ({ n }))
+    const inserted = await sql.begin(tx =>
+      insertPieces(rows, piece => tx<{ n: number }[]>`insert into numbers ${tx(piece)} returning n`),
+    )
+    expect(inserted).toEqual(rows)
+    expect([...(await sql`select n from numbers order by place`)]).toEqual(rows)
+    await sql`truncate numbers`
+  }
+  const kept = await sql`select from pg_prepared_statements where statement like 'insert into numbers%'`
+  expect(kept.length).toBeLessThanOrEqual(10)
+  await sql.end()
+})
