@@ -38,7 +38,7 @@ export async function readsOf(
 }
 
 /** The statements that the work sends, in order. */
-async function statementsOf(url: string, work: (sql: Pool) => Promise<unknown>): Promise<Statement[]> {
+export async function statementsOf(url: string, work: (sql: Pool) => Promise<unknown>): Promise<Statement[]> {
   const pool = connect(url, { max: 1 })
   await pool`select 1`
   const statements: Statement[] = []

@@ -4,7 +4,6 @@ import { AppError } from '../../base/errors.ts'
 import { networkOf } from '../../base/network/networks.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { type Counted, countAttempt, refuseBlocked, uncountAttempt } from '../partners/login-limits.ts'
-import { partnerWithLogin } from '../partners/partners.ts'
 import { hashOfUnknown, isPassword } from '../partners/password.ts'
 import * as store from './store.ts'
 
@@ -64,7 +63,10 @@ async function withPassword<T>(
   })
 }
 
-/** An unknown login takes as long as a wrong password: the time does not tell which logins exist. */
+/**
+ * An unknown login takes as long as a wrong password: the time does not tell which logins exist. Every login is checked
+ * with the same statements and one comparison of a password.
+ */
 async function checkPassword(sql: Sql, { login, password }: Attempt): Promise<store.Credentials | undefined> {
   await createOwner(sql, login)
   const found = await store.selectCredentials(sql, login)
@@ -73,12 +75,8 @@ async function checkPassword(sql: Sql, { login, password }: Attempt): Promise<st
 }
 
 /** Makes the owner of a partner a person: with the partner, or at the first sign-in of a partner from before that. */
-export async function createOwner(sql: Sql, login: string) {
-  const partner = await partnerWithLogin(sql, login)
-  if (!partner) return
-  const { partnerId } = partner
-  const owner = { kind: 'PARTNER', companyId: null, partnerId, role: 'owner', login, name: '' } as const
-  await store.insertPerson(sql, { ...owner, passwordHash: null })
+export async function createOwner(sql: Sql, login: string): Promise<void> {
+  await store.insertOwner(sql, login)
 }
 
 async function openSession(sql: Sql, attempt: SignIn, credentials: store.Credentials, now: Date): Promise<SignedIn> {

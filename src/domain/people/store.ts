@@ -33,6 +33,15 @@ export function insertPerson(sql: Sql, person: NewPerson) {
     returning person_id`
 }
 
+/** Adds the owner of the partner with this login, if the partner exists and has none. */
+export function insertOwner(sql: Sql, login: string) {
+  return sql`
+    insert into people (kind, partner_id, role, login, name)
+    select 'PARTNER', r.partner_id, 'owner', r.login, '' from partners r
+    where r.login = ${login} and not exists (select from people p where p.login = ${login})
+    on conflict (login) do nothing`
+}
+
 export const selectPerson = (sql: Sql, personId: number) =>
   sql<Person[]>`select ${columns(sql)} from people p where person_id = ${personId}`
 
@@ -61,15 +70,20 @@ export type Credentials = {
   isPartnerLogin: boolean
 }
 
-/** Of a person who may sign in now. */
+/**
+ * Of a person who may sign in now. Asks for the company also where there is none: the number of statements does not tell
+ * which logins exist. In a sharded database `company_id = null` asks no node, so it fails with none.
+ */
 export async function selectCredentials(sql: Sql, login: string): Promise<Credentials | undefined> {
-  const found = await sql<Credentials[]>`
+  const [found] = await sql<Credentials[]>`
     select p.person_id, p.company_id, coalesce(p.password_hash, r.password_hash) as password_hash,
       p.totp_secret, p.totp_step, r.partner_id is not null as is_partner_login
     from people p
     left join partners r on p.kind = 'PARTNER' and r.partner_id = p.partner_id and r.login = p.login
     where p.login = ${login} and ${isEnabled(sql)}`
-  return (await ofEnabledCompanies(sql, found))[0]
+  const [disabled] = await sql`
+    select company_id from companies where company_id = ${found?.companyId ?? null} and status = 'DISABLED'`
+  return disabled ? undefined : found
 }
 
 /** The hash of a partner's password. */

@@ -8,10 +8,12 @@ import { usePasswordCost } from '../../../domain/partners/password.ts'
 import { replacePartnerPassword } from '../../../domain/people/partner-owners.ts'
 import { roles } from '../../../domain/people/person.ts'
 import { rightsOf } from '../../../domain/people/rights.ts'
+import { signIn } from '../../../domain/people/sign-in.ts'
 import { codeAt } from '../../../domain/people/totp.ts'
 import { useApp } from '../../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, PASSWORD, staff } from '../../../testing/cabinet.ts'
 import { aCompany, aPartner, type TestPartner } from '../../../testing/factories.ts'
+import { statementsOf } from '../../../testing/plans.ts'
 import { guardCabinet } from './access.ts'
 import { SessionCookie } from './cookie.ts'
 
@@ -34,6 +36,23 @@ const later = (ms: number) => new Date(Date.now() + ms)
 const whoIs = async (browser: CabinetBrowser) => (await browser.ask('GET', '/session')).body.person?.login
 
 describe('signing in', () => {
+  test('costs the same statements for an unknown login and for a wrong password of anybody', async () => {
+    const logins = [
+      partner.login,
+      (await aPerson(api.sql, ofCompany(companyId), 'sender')).login,
+      (await aPerson(api.sql, staff, 'admin')).login,
+    ]
+    const statementsFor = async (login: string) => {
+      const attempt = { login, password: 'wrong', address: '203.0.113.77', agent: '' }
+      const sent = await statementsOf(api.url, pool => signIn(pool, attempt, new Date()).catch(() => {}))
+      await api.sql`truncate login_failures`
+      return sent.map(({ text }) => text)
+    }
+    const ofUnknown = await statementsFor('unknown')
+    expect(ofUnknown.length).toBeGreaterThan(4)
+    for (const login of logins) expect(await statementsFor(login)).toEqual(ofUnknown)
+  })
+
   test('with the right password opens a session, which signing out ends', async () => {
     const { login } = await aPerson(api.sql, ofCompany(companyId), 'sender')
     const browser = aBrowser()
