@@ -36,9 +36,10 @@ export async function extendLanes(
       do update set tail = lanes.tail + excluded.tail, open = true
       returning lane_id, tail, channel_type, sender_id, sender_name as lane_name, brand_id, priority`,
   )
-  const counts = new Map(lanes.map(lane => [nameOf(lane), lane.count]))
-  return extended.map(({ tail, ...lane }) => ({ ...lane, first: tail - counts.get(nameOf(lane))! }))
+  const counts = new Map(lanes.map(lane => [nameOfLane(lane), lane.count]))
+  return extended.map(({ tail, ...lane }) => ({ ...lane, first: tail - counts.get(nameOfLane(lane))! }))
 }
 
-const nameOf = ({ channelType, senderId, laneName, brandId, priority }: LaneKey) =>
+/** A text that is the same for equal keys only. */
+export const nameOfLane = ({ channelType, senderId, laneName, brandId, priority }: LaneKey) =>
   JSON.stringify([channelType, senderId, laneName, brandId, priority])

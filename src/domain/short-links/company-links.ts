@@ -1,11 +1,11 @@
 import type { Sql } from '../../db/sql.ts'
 import { isCode } from './short-link.ts'
-import type { Block, ClicksOfDispatch, FoundLinkOf, LinkDetails, LinkPlace, LinkQuestion } from './store.ts'
+import type { Block, ClicksOfDispatch, CompanyLink, LinkDetails, LinkPlace, LinkQuestion } from './store.ts'
 import * as store from './store.ts'
 
 export { type ClickedDispatch, type ClicksOfDispatch, clicksByHour, type LinkPlace } from './store.ts'
 
-export type ListedLink = FoundLinkOf & LinkDetails
+export type ListedLink = CompanyLink & LinkDetails
 
 /** A search among the short links of a company. */
 export type LinkSearch = {
@@ -88,10 +88,10 @@ async function linksIn(sql: Sql, question: LinkQuestion, block: Block, limit: nu
 }
 
 const listedLink = async (sql: Sql, companyId: number, code: string): Promise<ListedLink[]> =>
-  listed(sql, companyId, await store.selectLinkOf(sql, companyId, code))
+  listed(sql, companyId, await store.selectCompanyLink(sql, companyId, code))
 
 /** Adds clicks, message and dispatch to the links. */
-async function listed(sql: Sql, companyId: number, links: FoundLinkOf[]): Promise<ListedLink[]> {
+async function listed(sql: Sql, companyId: number, links: CompanyLink[]): Promise<ListedLink[]> {
   if (links.length === 0) return []
   const details = new Map((await store.selectDetails(sql, companyId, links)).map(detail => [detail.code, detail]))
   return links.map(link => ({ ...link, ...details.get(link.code)! }))

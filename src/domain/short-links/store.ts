@@ -156,7 +156,7 @@ export type LinkQuestion = {
   dispatch?: { dispatchId: number; least: string; greatest: string } | undefined
 }
 
-export type FoundLinkOf = LinkPlace & { url: string; createdAt: Date }
+export type CompanyLink = LinkPlace & { url: string; createdAt: Date }
 
 export type LinkDetails = {
   code: string
@@ -173,7 +173,7 @@ export type Block = { after: LinkPlace | undefined; floor: LinkPlace | undefined
 /** The links of a block, the newest first. A link is not asked for its dispatch, because another node can have that. */
 export function selectLinks(sql: Sql, question: LinkQuestion, { after, floor }: Block, limit: number) {
   const { companyId, host } = question
-  return sql<FoundLinkOf[]>`
+  return sql<CompanyLink[]>`
     select code, message_uuid, url, created_at from short_links
     where company_id = ${companyId} ${between(sql, question, after)}
       ${floor ? sql`and (message_uuid, code) >= (${floor.messageUuid}::uuid, ${floor.code}::text)` : sql``}
@@ -181,8 +181,8 @@ export function selectLinks(sql: Sql, question: LinkQuestion, { after, floor }: 
     order by message_uuid desc, code desc limit ${limit}`
 }
 
-export function selectLinkOf(sql: Sql, companyId: number, code: string) {
-  return sql<FoundLinkOf[]>`
+export function selectCompanyLink(sql: Sql, companyId: number, code: string) {
+  return sql<CompanyLink[]>`
     select code, message_uuid, url, created_at from short_links where code = ${code} and company_id = ${companyId}`
 }
 

@@ -7,7 +7,7 @@ import { blacklistedAmong } from '../blacklist/blacklist.ts'
 import { insertCascades } from '../cascades/cascade-rows.ts'
 import { type IsNameOfGateway, namesOfGateways } from '../gateways/names.ts'
 import { hasTooManyLanes } from '../lanes/lanes.ts'
-import { extendLanes, type LaneKey } from '../lanes/single-lanes.ts'
+import { extendLanes, nameOfLane } from '../lanes/single-lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import type { Acceptance, NewSingle, Refusal } from '../messages/single.ts'
@@ -191,7 +191,7 @@ async function storeAccepted(
   ])
   if (isLaneBound) await refuseTooManyLanes(sql, companyId, [...rooms.values()])
   const placed = singles.map((single, i): PlacedSingle => {
-    const room = single.sendAt ? undefined : rooms.get(laneOf(keyOf(single, isCarried)))!
+    const room = single.sendAt ? undefined : rooms.get(nameOfLane(keyOf(single, isCarried)))!
     const { text, content } = said[i]!
     return { ...single, text, content, uuid: uuids[i]!, laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
   })
@@ -254,7 +254,7 @@ export async function appendToLanes(
     const isCarried = await carriedNames(sql, due)
     const rooms = await roomFor(sql, companyId, due, isCarried)
     const places = due.map(single => {
-      const room = rooms.get(laneOf(keyOf(single, isCarried)))!
+      const room = rooms.get(nameOfLane(keyOf(single, isCarried)))!
       return { uuid: single.uuid, laneId: room.laneId, seq: room.next++ }
     })
     await Promise.all([
@@ -289,9 +289,6 @@ const keyOf = ({ channelType, senderId, senderName, brandId, priority }: Named, 
   priority,
 })
 
-const laneOf = ({ channelType, senderId, laneName, brandId, priority }: LaneKey) =>
-  `${channelType}/${senderId}/${laneName}/${brandId}/${priority}`
-
 /** Reserves places at the ends of the lanes. A message with a later time of sending gets its place when it is due. */
 async function roomFor(
   sql: Transaction,
@@ -300,11 +297,11 @@ async function roomFor(
   isCarried: IsNameOfGateway,
 ) {
   const keys = singles.filter(({ sendAt }) => !sendAt).map(single => keyOf(single, isCarried))
-  const byLane = Map.groupBy(keys, laneOf)
+  const byLane = Map.groupBy(keys, nameOfLane)
   if (byLane.size === 0) return new Map<string, { laneId: number; next: number }>()
   const wanted = [...byLane.values()].map(ofLane => ({ ...ofLane[0]!, count: ofLane.length }))
   const rooms = await extendLanes(sql, companyId, wanted)
-  return new Map(rooms.map(room => [laneOf(room), { laneId: room.laneId, next: room.first }]))
+  return new Map(rooms.map(room => [nameOfLane(room), { laneId: room.laneId, next: room.first }]))
 }
 
 /** Links were shortened before the parts were counted. A code that is already in use is replaced by a code of equal length. */
