@@ -40,7 +40,7 @@ export const countEntries = (sql: Sql, companyId: number) =>
 /** Counts at most `most` entries: a list may have millions. */
 export const countEntriesUpTo = (sql: Sql, companyId: number, most: number) =>
   sql<{ total: number }[]>`
-    select count(*) as total from (select from blacklist where company_id = ${companyId} limit ${most}) counted`
+    select count(*) as total from (select company_id from blacklist where company_id = ${companyId} limit ${most}) counted`
 
 const columns = (sql: Sql) => sql`
   destination, comment, source, created_at, (extract(epoch from created_at) * 1000000)::bigint as micros`
@@ -113,7 +113,9 @@ export const selectListed = (sql: Sql, { companies, isOwned }: WrittenTo, destin
 export function insertStops(sql: Sql, companyId: number, destinations: string[]) {
   return sql<{ companyId: number }[]>`
     insert into blacklist (company_id, destination, comment, source)
-    select ${companyId}::bigint, destination, ${STOP_WORD_COMMENT}, 'STOP' from unnest(${destinations}::text[]) destination
+    select c.company_id, destination, ${STOP_WORD_COMMENT}::text, 'STOP'
+    from companies c, unnest(${destinations}::text[]) destination
+    where c.company_id = ${companyId}
     on conflict (company_id, destination) do update set comment = coalesce(blacklist.comment, excluded.comment)
     returning company_id`
 }

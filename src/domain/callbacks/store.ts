@@ -438,7 +438,7 @@ export function selectReceivers(sql: Sql, companyId: number, limit: number, most
   return sql<ListedReceiver[]>`
     select receiver, failures, nullif(probe_at, '-infinity') as probe_at, nullif(served_at, '-infinity') as served_at,
       (select count(*)::int from (
-        select from callbacks c
+        select c.company_id from callbacks c
         where c.company_id = r.company_id and c.receiver = r.receiver and c.status = 'WAITING'
         limit ${mostCounted}) w) as waiting
     from receivers r where company_id = ${companyId}

@@ -154,7 +154,7 @@ export function countByCompany(sql: Sql, companyIds: number[], question: Conditi
     from companies c
     cross join lateral (
       select count(*)::int as count from (
-        select from inbound_messages i
+        select company_id from inbound_messages i
         where company_id = c.company_id and message_uuid >= ${question.least} and message_uuid < ${question.greatest}
           ${conditionsOf(sql, question)}
         limit ${most}) found) written

@@ -153,7 +153,7 @@ const itsGateway = (sql: Sql, now: Date, gateways: GatewayInUse[]) => sql`
 export function countWaitingLanes(sql: Sql, companyId: number, most: number) {
   return sql<{ count: number }[]>`
     select count(*) as count from (
-      select from lanes where company_id = ${companyId} and open and cursor < tail limit ${most}) waiting`
+      select company_id from lanes where company_id = ${companyId} and open and cursor < tail limit ${most}) waiting`
 }
 
 /**

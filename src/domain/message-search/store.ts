@@ -67,7 +67,7 @@ export function countUpTo(sql: Sql, sources: SearchSource[], most: number) {
     foundBy(sql, source, sql`m.message_uuid`, { by: 'createdTime', descending: true }, most),
   )
   return sql<{ total: number }[]>`
-    select count(*) as total from (select from (${union(sql, found)}) every_way limit ${most}) counted`
+    select count(*) as total from (select 1 from (${union(sql, found)}) every_way limit ${most}) counted`
 }
 
 /** The first and last message keys of these dispatches. Dispatches without messages are left out. */

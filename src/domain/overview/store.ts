@@ -51,7 +51,7 @@ export const countRunningOf = (sql: Sql, companyIds: number[]) => sql<{ companyI
   from companies c
   cross join lateral (
     select count(*)::int as running from (
-      select from dispatches where company_id = c.company_id and status = 'STARTED' limit 100
+      select company_id from dispatches where company_id = c.company_id and status = 'STARTED' limit 100
     ) started
   ) d
   where c.company_id = any(${companyIds}::bigint[])`

@@ -13,7 +13,9 @@ export async function addDelivered(sql: Sql, companyId: number, tariffId: number
 export async function addRecipients(sql: Sql, companyId: number, tariffId: number, month: string, people: string[]) {
   const added = await sql<{ destination: string }[]>`
     insert into tariff_recipients (company_id, tariff_id, month, destination)
-    select ${companyId}, ${tariffId}, ${month}::date, destination from unnest(${people}::text[]) destination
+    select c.company_id, ${tariffId}::bigint, ${month}::date, destination
+    from companies c, unnest(${people}::text[]) destination
+    where c.company_id = ${companyId}
     on conflict do nothing
     returning destination`
   return new Set(added.map(({ destination }) => destination))

@@ -203,7 +203,7 @@ export function selectDetails(sql: Sql, companyId: number, links: LinkPlace[]) {
     ) l (code, message_uuid)
     cross join lateral (
       select count(*) as clicks from (
-        select from link_clicks where company_id = ${companyId} and code = l.code limit ${MOST_COUNTED}) counted) c
+        select company_id from link_clicks where company_id = ${companyId} and code = l.code limit ${MOST_COUNTED}) counted) c
     left join lateral (
       select destination, dispatch_id from messages
       where company_id = ${companyId} and message_uuid = l.message_uuid offset 0) m on true

@@ -6,18 +6,20 @@ import type { DueTimer, Timer, TimerKind } from './timer.ts'
 export function insertTimers(sql: Sql, companyId: number, timers: Timer[]) {
   return sql`
     insert into message_timers (company_id, message_uuid, kind, due_at)
-    select ${companyId}, q.* from unnest(
+    select c.company_id, q.* from companies c, unnest(
       ${timers.map(({ uuid }) => uuid)}::uuid[], ${timers.map(({ kind }) => kind)}::text[],
-      ${timers.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[]) q`
+      ${timers.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[]) q
+    where c.company_id = ${companyId}`
 }
 
 /** If a timer exists, the earlier time counts. */
 export function upsertTimers(sql: Sql, companyId: number, timers: Timer[]) {
   return sql`
     insert into message_timers as t (company_id, message_uuid, kind, due_at)
-    select ${companyId}, q.* from unnest(
+    select c.company_id, q.* from companies c, unnest(
       ${timers.map(({ uuid }) => uuid)}::uuid[], ${timers.map(({ kind }) => kind)}::text[],
       ${timers.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[]) q
+    where c.company_id = ${companyId}
     on conflict (company_id, message_uuid, kind) do update set due_at = least(t.due_at, excluded.due_at)`
 }
 

@@ -18,7 +18,7 @@ export function insertSession(sql: Sql, companyId: number, session: NewSession &
 export function countSessions(sql: Sql, companyId: number, network: string, most: number) {
   return sql<{ count: number }[]>`
     select count(*)::int as count from (
-      select from widget_sessions
+      select company_id from widget_sessions
       where company_id = ${companyId} and network = ${network} and created_at > now() - interval '1 hour'
       limit ${most}) q`
 }
@@ -120,7 +120,7 @@ export function insertError(sql: Sql, companyId: number, error: NewError, mostIn
     select ${companyId}, ${error.widgetId}, ${error.code}, ${error.reason}, ${error.origin}, ${error.destination}
     where (
       select count(*) from (
-        select from widget_errors
+        select company_id from widget_errors
         where company_id = ${companyId} and widget_id = ${error.widgetId} and code = ${error.code}
           and created_at > now() - interval '1 hour'
         limit ${mostInHour}) q) < ${mostInHour}`
