@@ -1,5 +1,5 @@
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig, type Plugin, type Rolldown } from 'vite'
 
 /** The URL of `npm run dev`, unless TIDINGS_URL names another. */
 const service = process.env.TIDINGS_URL ?? 'http://localhost:8080'
@@ -22,7 +22,7 @@ const nameOfChunk = ({ name }: { name: string }) => `assets/${name.split('~')[0]
 export default defineConfig(({ command }) => ({
   // The URLs of the build are relative. The server writes the base URL of the cabinet into the index.
   base: command === 'serve' ? DEV_BASE : './',
-  plugins: [react(), command === 'serve' ? indexOfDevelopment() : waitForScript(), askForFont()],
+  plugins: [react(), command === 'serve' ? indexOfDevelopment() : waitForScript(), askForFont(), askForDrawing()],
   build: {
     outDir: '../dist/cabinet',
     emptyOutDir: true,
@@ -68,3 +68,32 @@ const askForFont = (): Plugin => ({
         })),
   },
 })
+
+/** Preloads the scripts that draw, which the start script imports while it runs. */
+const askForDrawing = (): Plugin => ({
+  name: 'ask-for-drawing',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_, { bundle = {} }) =>
+      [...filesOf('/draw.tsx', bundle)].map(file => ({
+        tag: 'link',
+        attrs: { rel: 'modulepreload', href: `./${file}`, crossorigin: true },
+        injectTo: 'head',
+      })),
+  },
+})
+
+/** The file of a module, and the files that it needs. */
+function filesOf(module: string, bundle: Rolldown.OutputBundle): Set<string> {
+  const files = new Set<string>()
+  const add = (file: string) => {
+    const chunk = bundle[file]
+    if (chunk?.type !== 'chunk' || chunk.isEntry || files.has(file)) return
+    files.add(file)
+    chunk.imports.forEach(add)
+  }
+  for (const [file, chunk] of Object.entries(bundle)) {
+    if (chunk.type === 'chunk' && chunk.facadeModuleId?.endsWith(module)) add(file)
+  }
+  return files
+}

@@ -221,6 +221,16 @@ describe.skipIf(!hasBrowser)('signing in', () => {
     await typeCredentials(page, 'anna', 'a password of Anna')
     await page.getByText('The server did not answer. Check the connection and try again.').waitFor()
   })
+
+  test('shows a message when the scripts of the page cannot be loaded', async () => {
+    const page = await newPage()
+    await page.route('**/draw-*.js', route => route.abort())
+    await openPage(page, cabinet)
+    await page.getByRole('alert').getByText('The page could not be loaded.').waitFor()
+    await page.unroute('**/draw-*.js')
+    await page.reload()
+    await heading(page, 'Sign in').waitFor()
+  })
 })
 
 describe.skipIf(!hasBrowser)('the second step', () => {

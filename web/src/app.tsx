@@ -3,6 +3,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { colorSchemeManager, cssVariablesResolver, theme } from './look/theme.ts'
+import { NotFoundPage, PageError } from './parts/pages/lost-pages.tsx'
 import { router } from './router.tsx'
 import { queryClient } from './session.ts'
 
@@ -21,7 +22,7 @@ export const App = ({ nonce }: { nonce: string }) => (
       <Suspense>
         <Toasts />
       </Suspense>
-      <RouterProvider router={router} />
+      <RouterProvider router={router} defaultErrorComponent={PageError} defaultNotFoundComponent={NotFoundPage} />
     </QueryClientProvider>
   </MantineProvider>
 )

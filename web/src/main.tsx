@@ -1,27 +1,49 @@
-import { StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
-import './look/mantine.css'
-import './look/tokens.css'
-import './look/fonts.css'
-import './look/base.css'
-import { App } from './app.tsx'
-import { showTheme } from './look/theme.ts'
-import { publishNonce } from './nonce.ts'
+import { showTheme } from './look/first-theme.ts'
 import { loadScriptsOfPage, router } from './router.tsx'
 import { languageOfDevice, showLanguage } from './words/words.ts'
 
-showTheme()
-void drawPage() // without `await`: the scripts of a page import this module, so both would wait for each other forever
-
-/** Requests everything that the page needs at once, so that React renders it in one step. */
+/**
+ * Requests everything that the page needs at once, so that React renders it in one step. This script is small, because
+ * nothing else is requested before it has run: the scripts that draw are loaded meanwhile.
+ */
 async function drawPage() {
-  const nonce = publishNonce()
-  await Promise.all([showLanguage(languageOfDevice()), router.load(), loadScriptsOfPage()])
-  const root = document.getElementById('root')
-  if (!root) throw new Error('The index has no element with the id "root"')
-  createRoot(root).render(
-    <StrictMode>
-      <App nonce={nonce} />
-    </StrictMode>,
-  )
+  const [{ draw }] = await Promise.all([
+    loadDrawing(),
+    showLanguage(languageOfDevice()),
+    router.load(),
+    loadScriptsOfPage(),
+  ])
+  draw()
 }
+
+/**
+ * React and Mantine create errors while they start, and throw them only later. For the stack of an error the browser would
+ * parse the whole script again.
+ */
+async function loadDrawing() {
+  const usual = Error.stackTraceLimit
+  Error.stackTraceLimit = 0
+  try {
+    return await import('./draw.tsx')
+  } finally {
+    Error.stackTraceLimit = usual
+  }
+}
+
+/** The words of the pages may be missing too. */
+const failures = {
+  en: 'The page could not be loaded. Check the connection, then reload the page.',
+  ru: 'Страница не загрузилась. Проверьте соединение и обновите страницу.',
+}
+
+function tellFailure(error: unknown) {
+  const text = document.createElement('p')
+  text.role = 'alert'
+  text.textContent = failures[languageOfDevice()]
+  document.getElementById('root')?.replaceChildren(text)
+  throw error
+}
+
+showTheme()
+// Without `await`: the scripts of a page import this module, so both would wait for each other forever.
+void drawPage().catch(tellFailure)

@@ -17,7 +17,6 @@ import { newDispatchRoutes } from './new-dispatch/routes.ts'
 import { numberingRoutes } from './numbering/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { partnersRoutes } from './partners/routes.ts'
-import { NotFoundPage, PageError } from './parts/pages/lost-pages.tsx'
 import { peopleRoutes } from './people/routes.ts'
 import { reviewRoutes } from './review/routes.ts'
 import { rootRoute } from './root-route.ts'
@@ -68,8 +67,6 @@ export const router = createRouter({
   basepath,
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
-  defaultErrorComponent: PageError,
-  defaultNotFoundComponent: NotFoundPage,
   scrollRestoration: true,
 })
 

@@ -5,8 +5,8 @@ import { ask } from '../api.ts'
 import columns from '../parts/content/columns.module.css'
 import { Icon } from '../parts/content/icon.tsx'
 import { Section } from '../parts/content/section.tsx'
+import { ButtonMenu } from '../parts/dialogs/button-menu.tsx'
 import { ConfirmDialog } from '../parts/dialogs/confirm-dialog.tsx'
-import menu from '../parts/dialogs/menu.module.css'
 import { BoneRows } from '../parts/lists/bones.tsx'
 import table from '../parts/lists/table.module.css'
 import { useTrafficNames } from '../parts/names/traffic-names.ts'
@@ -128,8 +128,10 @@ function RuleRow({ rule, place, onTask }: RowProps) {
       </td>
       {onTask && (
         <td className={table.actions}>
-          <Menu position="bottom-end" width={224} classNames={menu}>
-            <Menu.Target>
+          <ButtonMenu
+            position="bottom-end"
+            width={224}
+            button={
               <ActionIcon
                 variant="subtle"
                 color="gray"
@@ -138,16 +140,15 @@ function RuleRow({ rule, place, onTask }: RowProps) {
               >
                 <Icon name="dots" />
               </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item leftSection={<Icon name="turn" />} onClick={() => onTask({ kind: 'change', rule })}>
-                {say('inbound.rule.change')}
-              </Menu.Item>
-              <Menu.Item leftSection={<Icon name="cross" />} onClick={() => onTask({ kind: 'remove', rule })}>
-                {say('inbound.rule.remove')}
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+            }
+          >
+            <Menu.Item leftSection={<Icon name="turn" />} onClick={() => onTask({ kind: 'change', rule })}>
+              {say('inbound.rule.change')}
+            </Menu.Item>
+            <Menu.Item leftSection={<Icon name="cross" />} onClick={() => onTask({ kind: 'remove', rule })}>
+              {say('inbound.rule.remove')}
+            </Menu.Item>
+          </ButtonMenu>
         </td>
       )}
     </tr>

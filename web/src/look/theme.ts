@@ -5,6 +5,7 @@ import {
   type MantineColorsTuple,
   Modal,
 } from '@mantine/core'
+import { THEME_KEY } from './first-theme.ts'
 
 /** Mantine in the look of the cabinet. Its variables refer to the colours, sizes and spaces of `tokens.css`. */
 export const theme = createTheme({
@@ -93,11 +94,4 @@ const variables = {
 export const cssVariablesResolver: CSSVariablesResolver = () => ({ variables, light: variables, dark: variables })
 
 /** The theme is stored on the device, so that the page has the right theme before the person is known. */
-export const colorSchemeManager = localStorageColorSchemeManager({ key: 'tidings-theme' })
-
-/** Runs before the first paint, so that a page in the dark theme does not flash white. */
-export function showTheme() {
-  const chosen = colorSchemeManager.get('auto')
-  const isDark = chosen === 'dark' || (chosen === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches)
-  document.documentElement.dataset.mantineColorScheme = isDark ? 'dark' : 'light'
-}
+export const colorSchemeManager = localStorageColorSchemeManager({ key: THEME_KEY })

@@ -1,7 +1,7 @@
 import { Menu } from '@mantine/core'
 import { Icon } from '../parts/content/icon.tsx'
+import { ButtonMenu } from '../parts/dialogs/button-menu.tsx'
 import styles from '../parts/dialogs/dots-button.module.css'
-import menu from '../parts/dialogs/menu.module.css'
 import { nameOf } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import type { Colleague } from './people.ts'
@@ -12,28 +12,29 @@ export function PersonMenu({ person, onTask }: { person: Colleague; onTask(task:
   const { say } = useWords()
   const name = nameOf(person)
   return (
-    <Menu position="bottom-end" width={224} classNames={menu}>
-      <Menu.Target>
+    <ButtonMenu
+      position="bottom-end"
+      width={224}
+      button={
         <button type="button" className={styles.target} aria-label={say('people.actions', { name })}>
           <Icon name="dots" />
         </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<Icon name="person" />} onClick={() => onTask({ kind: 'role', person })}>
-          {say('people.changeRole')}
+      }
+    >
+      <Menu.Item leftSection={<Icon name="person" />} onClick={() => onTask({ kind: 'role', person })}>
+        {say('people.changeRole')}
+      </Menu.Item>
+      {person.isActive && (
+        <Menu.Item leftSection={<Icon name="key" />} onClick={() => onTask({ kind: 'link', person })}>
+          {say(person.isInvited ? 'people.newLink' : 'people.resetLink')}
         </Menu.Item>
-        {person.isActive && (
-          <Menu.Item leftSection={<Icon name="key" />} onClick={() => onTask({ kind: 'link', person })}>
-            {say(person.isInvited ? 'people.newLink' : 'people.resetLink')}
-          </Menu.Item>
-        )}
-        <Menu.Item
-          leftSection={<Icon name={person.isActive ? 'slash' : 'replay'} />}
-          onClick={() => onTask({ kind: person.isActive ? 'deactivate' : 'activate', person })}
-        >
-          {say(person.isActive ? 'people.deactivate' : 'people.activate')}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      )}
+      <Menu.Item
+        leftSection={<Icon name={person.isActive ? 'slash' : 'replay'} />}
+        onClick={() => onTask({ kind: person.isActive ? 'deactivate' : 'activate', person })}
+      >
+        {say(person.isActive ? 'people.deactivate' : 'people.activate')}
+      </Menu.Item>
+    </ButtonMenu>
   )
 }

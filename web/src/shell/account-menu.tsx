@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
 import { ask } from '../api.ts'
 import { Icon } from '../parts/content/icon.tsx'
-import menu from '../parts/dialogs/menu.module.css'
+import { ButtonMenu } from '../parts/dialogs/button-menu.tsx'
 import { tellProblem } from '../parts/dialogs/toast.tsx'
 import { dropAllKept } from '../parts/forms/kept-form.ts'
 import { nameOf, queryClient, useMe } from '../session.ts'
@@ -17,8 +17,10 @@ export function AccountMenu({ isWide = false }: { isWide?: boolean }) {
   const signOut = useSignOut()
   const role = `${say(`role.${me.role}`)}, ${say(`kind.${me.kind}`)}`
   return (
-    <Menu position={isWide ? 'top-start' : 'bottom-end'} width={216} classNames={menu}>
-      <Menu.Target>
+    <ButtonMenu
+      position={isWide ? 'top-start' : 'bottom-end'}
+      width={216}
+      button={
         <button
           type="button"
           className={isWide ? styles.wide : styles.narrow}
@@ -31,16 +33,15 @@ export function AccountMenu({ isWide = false }: { isWide?: boolean }) {
             </span>
           )}
         </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item component={Link} to="/account" leftSection={<Icon name="person" />}>
-          {say('nav.account')}
-        </Menu.Item>
-        <Menu.Item leftSection={<Icon name="out" />} onClick={() => signOut.mutate()}>
-          {say('nav.signOut')}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      }
+    >
+      <Menu.Item component={Link} to="/account" leftSection={<Icon name="person" />}>
+        {say('nav.account')}
+      </Menu.Item>
+      <Menu.Item leftSection={<Icon name="out" />} onClick={() => signOut.mutate()}>
+        {say('nav.signOut')}
+      </Menu.Item>
+    </ButtonMenu>
   )
 }
 

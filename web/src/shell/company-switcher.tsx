@@ -1,11 +1,13 @@
 import { Combobox, Drawer, TextInput, useCombobox } from '@mantine/core'
-import { useDebouncedValue, useMediaQuery } from '@mantine/hooks'
+import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouterState, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { CompaniesAnswer, ListedCompany } from '../../../src/http/cabinet/companies/companies.ts'
 import { ask } from '../api.ts'
 import { Icon, type IconName } from '../parts/content/icon.tsx'
+import { useIsDrawn } from '../parts/first-drawing.ts'
+import { useIsNarrow } from '../parts/narrow.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './company-switcher.module.css'
@@ -20,7 +22,7 @@ const companiesQuery = (search: string) =>
 
 /** The company that the pages show. People of a company have one; partners and staff choose one or all. */
 export function CompanySwitcher() {
-  const isNarrow = useMediaQuery('(max-width: 760px)', undefined, { getInitialValueInEffect: false })
+  const isNarrow = useIsNarrow()
   if (useMe().kind === 'COMPANY') return <OwnCompany />
   return isNarrow ? <SheetSwitcher /> : <Switcher />
 }
@@ -60,6 +62,7 @@ function Switcher() {
   const [asked] = useDebouncedValue(search.trim(), 150)
   const found = useQuery(companiesQuery(asked))
   const name = useNameOf(chosenId)
+  const isDrawn = useIsDrawn()
   const combobox = useCombobox({
     onDropdownOpen: () => combobox.focusSearchInput(),
     onDropdownClose: () => {
@@ -74,20 +77,22 @@ function Switcher() {
     goTo(value)
   }
 
+  const button = (
+    <button
+      type="button"
+      className={styles.target}
+      onClick={() => combobox.toggleDropdown()}
+      aria-label={say('company.choose', { name })}
+    >
+      <Icon name="building" size={14} />
+      <span className={styles.name}>{name}</span>
+      <Icon name="turn" size={14} />
+    </button>
+  )
+  if (!isDrawn) return button
   return (
     <Combobox store={combobox} position="bottom-start" width={300} onOptionSubmit={choose} classNames={styles}>
-      <Combobox.Target targetType="button">
-        <button
-          type="button"
-          className={styles.target}
-          onClick={() => combobox.toggleDropdown()}
-          aria-label={say('company.choose', { name })}
-        >
-          <Icon name="building" size={14} />
-          <span className={styles.name}>{name}</span>
-          <Icon name="turn" size={14} />
-        </button>
-      </Combobox.Target>
+      <Combobox.Target targetType="button">{button}</Combobox.Target>
       <Combobox.Dropdown>
         <Combobox.Search
           value={search}

@@ -1,11 +1,10 @@
-import { createRoute, redirect, retainSearchParams } from '@tanstack/react-router'
+import { createRoute, lazyRouteComponent, redirect, retainSearchParams } from '@tanstack/react-router'
 import { isSignedOut } from '../api.ts'
 import { firstPageOf } from '../navigation.ts'
-import { Forbidden, NotFoundPage } from '../parts/pages/lost-pages.tsx'
+import { Forbidden } from '../parts/pages/forbidden.ts'
 import { rootRoute } from '../root-route.ts'
 import { type Me, queryClient, type Right, sessionQuery } from '../session.ts'
 import { languageOfDevice, showLanguage } from '../words/words.ts'
-import { Shell } from './shell.tsx'
 
 /** The parent of all pages that need a signed-in person. The chosen company stays in the address from page to page. */
 export const shellRoute = createRoute({
@@ -16,7 +15,7 @@ export const shellRoute = createRoute({
   }),
   search: { middlewares: [retainSearchParams(['company'])] },
   beforeLoad: async ({ location }) => ({ me: await requireMe(location.href) }),
-  component: Shell,
+  component: lazyRouteComponent(() => import('./shell.tsx'), 'Shell'),
 })
 
 async function requireMe(back: string): Promise<Me> {
@@ -38,7 +37,11 @@ export const homeRoute = createRoute({
   },
 })
 
-export const nowhereRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
+export const nowhereRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '$',
+  component: lazyRouteComponent(() => import('../parts/pages/lost-pages.tsx'), 'NotFoundPage'),
+})
 
 // Helpers for the routes of pages -------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import { groupsOf } from '../navigation.ts'
 import { PaletteButton } from '../palette/palette-button.tsx'
 import { Icon } from '../parts/content/icon.tsx'
 import { Mark } from '../parts/content/mark.tsx'
+import { useIsNarrow } from '../parts/narrow.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { AccountMenu } from './account-menu.tsx'
@@ -21,6 +22,7 @@ export function Shell() {
   const { say } = useWords()
   const me = useMe()
   const groups = groupsOf(me, useSearch({ from: '/shell' }).company)
+  const isNarrow = useIsNarrow()
   useThemeOf(me.theme)
   return (
     <div className={styles.app}>
@@ -38,7 +40,7 @@ export function Shell() {
             <PageLinks pages={pages} />
           </Fragment>
         ))}
-        <AccountMenu isWide />
+        {!isNarrow && <AccountMenu isWide />}
       </nav>
       <header className={styles.top}>
         <Link to="/" className={styles.topMark} aria-label={say('app.name')}>
@@ -51,14 +53,14 @@ export function Shell() {
           <a className={styles.iconButton} href="../docs" aria-label={say('app.docs')} title={say('app.docs')}>
             <Icon name="book" size={18} />
           </a>
-          <AccountMenu />
+          {isNarrow && <AccountMenu />}
         </div>
       </header>
       <main id="main" className={styles.main} tabIndex={-1}>
         <OfflineNotice />
         <Outlet />
       </main>
-      <NarrowBar groups={groups} />
+      {isNarrow && <NarrowBar groups={groups} />}
     </div>
   )
 }

@@ -1,4 +1,6 @@
+import { written, zoneOfDevice } from './dates.ts'
 import { decimal } from './decimals.ts'
+import { pluralForm } from './plurals.ts'
 
 /**
  * Numbers, times and names as a language writes them. The formatters of the browser are slow to create and fast to use,
@@ -9,14 +11,17 @@ export const numberFormat =
   (value: number) =>
     decimal(locale, options, value) ?? numbers(locale, options).format(value)
 
-export const dateFormat = (locale: string, options?: Intl.DateTimeFormatOptions) => (moment: string | Date) =>
-  dates(locale, options).format(new Date(moment))
+export const dateFormat =
+  (locale: string, options: Intl.DateTimeFormatOptions = {}) =>
+  (moment: string | Date) =>
+    written(locale, options, new Date(moment)) ?? dates(locale, options).format(new Date(moment))
 
 /** A time span relative to now: negative is past. */
 export const relativeTimeFormat = (locale: string) => (value: number, unit: Intl.RelativeTimeFormatUnit) =>
   spans(locale, { numeric: 'auto' }).format(value, unit)
 
-export const pluralOf = (locale: string, count: number) => plurals(locale, {}).select(count)
+export const pluralOf = (locale: string, count: number) =>
+  pluralForm(locale, count) ?? plurals(locale, {}).select(count)
 
 /** `₽` of `RUB`. */
 export const signOfCurrency = (locale: string, currency: string) =>
@@ -28,7 +33,7 @@ const signByBrowser = (locale: string, currency: string) =>
     .find(({ type }) => type === 'currency')?.value ?? currency
 
 /** The time zone of this device. The pages show times in it. */
-export const zoneOfReader = () => dates('en', {}).resolvedOptions().timeZone
+export const zoneOfReader = () => zoneOfDevice() ?? dates('en', {}).resolvedOptions().timeZone
 
 export const nameOfCountry = (locale: string, code: string) => nameIn(names(locale, { type: 'region' }), code)
 export const nameOfLanguage = (locale: string, code: string) => nameIn(names(locale, { type: 'language' }), code)

@@ -6,8 +6,8 @@ import type { AgainAnswer, DispatchAnswer } from '../../../../src/http/cabinet/d
 import { ask } from '../../api.ts'
 import { useFormats } from '../../format.ts'
 import { Icon } from '../../parts/content/icon.tsx'
+import { ButtonMenu } from '../../parts/dialogs/button-menu.tsx'
 import { Dialog } from '../../parts/dialogs/dialog.tsx'
-import menu from '../../parts/dialogs/menu.module.css'
 import { tellDone } from '../../parts/dialogs/toast.tsx'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
 import { describeProblem } from '../../problems.ts'
@@ -59,19 +59,18 @@ function ReportMenu({ dispatchId }: { dispatchId: number }) {
     return new URL(`api/dispatches/${dispatchId}/report?${query}`, document.baseURI).href
   }
   return (
-    <Menu position="bottom-end" width={224} classNames={menu}>
-      <Menu.Target>
-        <Button leftSection={<Icon name="download" />}>{say('dispatch.report')}</Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item component="a" href={report('xlsx')} download>
-          {say('dispatch.report.xlsx')}
-        </Menu.Item>
-        <Menu.Item component="a" href={report('csv')} download>
-          {say('dispatch.report.csv')}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <ButtonMenu
+      position="bottom-end"
+      width={224}
+      button={<Button leftSection={<Icon name="download" />}>{say('dispatch.report')}</Button>}
+    >
+      <Menu.Item component="a" href={report('xlsx')} download>
+        {say('dispatch.report.xlsx')}
+      </Menu.Item>
+      <Menu.Item component="a" href={report('csv')} download>
+        {say('dispatch.report.csv')}
+      </Menu.Item>
+    </ButtonMenu>
   )
 }
 

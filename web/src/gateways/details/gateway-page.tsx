@@ -8,7 +8,7 @@ import { Icon } from '../../parts/content/icon.tsx'
 import { Pair, Pairs } from '../../parts/content/pairs.tsx'
 import { Section } from '../../parts/content/section.tsx'
 import { Status } from '../../parts/content/status.tsx'
-import menu from '../../parts/dialogs/menu.module.css'
+import { ButtonMenu } from '../../parts/dialogs/button-menu.tsx'
 import { CopyField } from '../../parts/forms/copy-field.tsx'
 import { BoneRows } from '../../parts/lists/bones.tsx'
 import { ErrorState } from '../../parts/pages/error-state.tsx'
@@ -96,29 +96,28 @@ function Actions({ gateway, onTask }: { gateway: GatewayDetails; onTask(task: Ga
           {say('gateway.pause')}
         </Button>
       )}
-      <Menu position="bottom-end" width={224} classNames={menu}>
-        <Menu.Target>
-          <Button rightSection={<Icon name="down" />}>{say('app.more')}</Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            renderRoot={props => (
-              <Link {...props} to="/gateways/$gatewayId/settings" params={{ gatewayId: gateway.gatewayId }} />
-            )}
-            leftSection={<Icon name="key" />}
-          >
-            {say('gateway.settings')}
-          </Menu.Item>
-          {gateway.standing !== 'draining' && (
-            <Menu.Item leftSection={<Icon name="wait" />} onClick={() => onTask('drain')}>
-              {say('gateway.drain')}
-            </Menu.Item>
+      <ButtonMenu
+        position="bottom-end"
+        width={224}
+        button={<Button rightSection={<Icon name="down" />}>{say('app.more')}</Button>}
+      >
+        <Menu.Item
+          renderRoot={props => (
+            <Link {...props} to="/gateways/$gatewayId/settings" params={{ gatewayId: gateway.gatewayId }} />
           )}
-          <Menu.Item leftSection={<Icon name="cross" />} onClick={() => onTask('remove')}>
-            {say('gateway.remove')}
+          leftSection={<Icon name="key" />}
+        >
+          {say('gateway.settings')}
+        </Menu.Item>
+        {gateway.standing !== 'draining' && (
+          <Menu.Item leftSection={<Icon name="wait" />} onClick={() => onTask('drain')}>
+            {say('gateway.drain')}
           </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+        )}
+        <Menu.Item leftSection={<Icon name="cross" />} onClick={() => onTask('remove')}>
+          {say('gateway.remove')}
+        </Menu.Item>
+      </ButtonMenu>
     </>
   )
 }

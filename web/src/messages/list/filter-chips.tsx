@@ -1,7 +1,7 @@
 import { Menu } from '@mantine/core'
 import { useFormats } from '../../format.ts'
 import { Icon } from '../../parts/content/icon.tsx'
-import menu from '../../parts/dialogs/menu.module.css'
+import { ButtonMenu } from '../../parts/dialogs/button-menu.tsx'
 import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { useWords } from '../../words/words.ts'
 import { channelNames, operatorNames, reasonCodes, statusNames } from '../names.ts'
@@ -113,26 +113,28 @@ function ListChip({ name, options, chosen, isOne = false, onChange }: ListProps)
   }
   return (
     <span className={`${styles.chip} ${labels.length > 0 ? styles.set : ''}`}>
-      <Menu position="bottom-start" closeOnItemClick={isOne} classNames={menu}>
-        <Menu.Target>
+      <ButtonMenu
+        position="bottom-start"
+        closeOnItemClick={isOne}
+        listClass={styles.options}
+        button={
           <button type="button" className={styles.opener}>
             {labels.length === 0 && <Icon name="plus" size={14} />}
             {name} {labels.length > 0 && <b>{labels.join(', ')}</b>}
           </button>
-        </Menu.Target>
-        <Menu.Dropdown className={styles.options}>
-          {options.map(({ value, label }) => (
-            <Menu.Item
-              key={value}
-              onClick={() => choose(value)}
-              aria-current={values.includes(value) || undefined}
-              rightSection={values.includes(value) ? <Icon name="check" /> : null}
-            >
-              {label}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
+        }
+      >
+        {options.map(({ value, label }) => (
+          <Menu.Item
+            key={value}
+            onClick={() => choose(value)}
+            aria-current={values.includes(value) || undefined}
+            rightSection={values.includes(value) ? <Icon name="check" /> : null}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+      </ButtonMenu>
       {labels.length > 0 && <Remove name={name} onClick={() => onChange(undefined)} />}
     </span>
   )
@@ -165,24 +167,24 @@ function PeriodChip({ search, isAtAnyTime, onChange }: Pick<Props, 'search' | 'i
   const isSet = search.period !== undefined || from !== undefined || to !== undefined
   return (
     <span className={`${styles.chip} ${styles.set}`}>
-      <Menu position="bottom-start" classNames={menu}>
-        <Menu.Target>
+      <ButtonMenu
+        position="bottom-start"
+        button={
           <button type="button" className={styles.opener}>
             {say('messages.filter.period')} <b>{label}</b>
           </button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {choices.map(([name, choice]) => (
-            <Menu.Item
-              key={name}
-              onClick={() => onChange(choice)}
-              rightSection={isChosen(choice) ? <Icon name="check" /> : null}
-            >
-              {name}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
+        }
+      >
+        {choices.map(([name, choice]) => (
+          <Menu.Item
+            key={name}
+            onClick={() => onChange(choice)}
+            rightSection={isChosen(choice) ? <Icon name="check" /> : null}
+          >
+            {name}
+          </Menu.Item>
+        ))}
+      </ButtonMenu>
       {isSet && <Remove name={say('messages.filter.period')} onClick={() => onChange(none)} />}
     </span>
   )

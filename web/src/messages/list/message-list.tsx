@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useFormats } from '../../format.ts'
+import { useIsDrawn } from '../../parts/first-drawing.ts'
 import table from '../../parts/lists/table.module.css'
 import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { useWords } from '../../words/words.ts'
@@ -8,10 +9,14 @@ import type { Found } from '../messages.ts'
 import { groupedNumber } from '../names.ts'
 import styles from './messages.module.css'
 
+/** The rows of the first drawing. A wide screen shows about as many. */
+const FIRST_ROWS = 12
+
 type Props = { items: Found[]; openUuid: string | undefined; showsCompany: boolean; onOpen(uuid: string): boolean }
 
 export function MessageList({ items, openUuid, showsCompany, onOpen }: Props) {
   const { say } = useWords()
+  const shown = useIsDrawn() ? items : items.slice(0, FIRST_ROWS)
   return (
     <table className={`${table.table} ${styles.found}`}>
       <thead>
@@ -23,7 +28,7 @@ export function MessageList({ items, openUuid, showsCompany, onOpen }: Props) {
         </tr>
       </thead>
       <tbody>
-        {items.map(message => (
+        {shown.map(message => (
           <Row
             key={message.uuid}
             message={message}

@@ -4,9 +4,7 @@ import { queryClient, sessionQuery } from '../../session.ts'
 import { useWords } from '../../words/words.ts'
 import { Blank } from './blank.tsx'
 import { ErrorState } from './error-state.tsx'
-
-/** The person lacks the right that the page needs. */
-export class Forbidden extends Error {}
+import { Forbidden } from './forbidden.ts'
 
 /** Replaces a page that failed to load or is not allowed. */
 export function PageError({ error }: ErrorComponentProps) {

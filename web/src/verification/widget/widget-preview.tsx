@@ -1,6 +1,6 @@
-import { useMediaQuery } from '@mantine/hooks'
 import { useEffect, useRef } from 'react'
 import type { VerifierSettings, WidgetLook } from '../../../../src/domain/verifiers/verifier.ts'
+import { useIsNarrow } from '../../parts/narrow.ts'
 import { useWords } from '../../words/words.ts'
 import styles from '../verification.module.css'
 import type { RunningPreview } from './preview.ts'
@@ -9,7 +9,7 @@ type Props = { settings: VerifierSettings; look: WidgetLook }
 
 /** The widget as visitors see it, in each theme that they can see. A narrow screen shows one theme. */
 export function WidgetPreview({ settings, look }: Props) {
-  const isNarrow = useMediaQuery('(max-width: 760px)', undefined, { getInitialValueInEffect: false })
+  const isNarrow = useIsNarrow()
   const themes = look.theme === 'auto' ? (['light', 'dark'] as const) : [look.theme]
   return (
     <div className={styles.stage}>

@@ -1,0 +1,53 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { written } from './dates.ts'
+
+const time = { hour: '2-digit', minute: '2-digit' } as const
+const options: Intl.DateTimeFormatOptions[] = [
+  time,
+  { ...time, second: '2-digit' },
+  { day: 'numeric', month: 'short' },
+  { day: 'numeric', month: 'long' },
+  { day: 'numeric', month: 'short', year: 'numeric' },
+  { day: 'numeric', month: 'long', year: 'numeric' },
+  { day: 'numeric', month: 'short', ...time },
+  { month: 'long' },
+  { month: 'long', year: 'numeric' },
+  { weekday: 'long', day: 'numeric', month: 'long' },
+  { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' },
+]
+/** Every hour of three days and one moment of each day of two years, midnights and leap days among them. */
+const moments = [
+  ...Array.from({ length: 72 }, (_, hour) => new Date(Date.UTC(2026, 9, 24, hour, 5, 9))),
+  ...Array.from({ length: 731 }, (_, day) => new Date(Date.UTC(2027, 0, 1 + day, day % 24, day % 60))),
+]
+
+afterEach(() => vi.unstubAllEnvs())
+
+test.each(['en-GB', 'ru-RU'])('dates of %s are written as the browser writes them', locale => {
+  for (const zone of ['Europe/Berlin', 'America/St_Johns', 'Asia/Yekaterinburg']) {
+    vi.stubEnv('TZ', zone)
+    for (const one of options) {
+      for (const timeZone of [undefined, 'UTC']) {
+        const asked = timeZone ? { ...one, timeZone } : one
+        const browser = new Intl.DateTimeFormat(locale, { ...one, timeZone: timeZone ?? zone })
+        for (const moment of moments) {
+          expect(written(locale, asked, moment), JSON.stringify(asked)).toBe(browser.format(moment))
+        }
+      }
+    }
+  }
+})
+
+test('formats that only the browser knows are left to the browser', () => {
+  const now = new Date()
+  expect([
+    written('de', time, now),
+    written('en-GB', {}, now),
+    written('en-GB', { hour: '2-digit' }, now),
+    written('en-GB', { month: 'short' }, now),
+    written('en-GB', { weekday: 'short' }, now),
+    written('en-GB', { day: 'numeric', ...time }, now),
+    written('en-GB', { dateStyle: 'short' }, now),
+    written('en-GB', time, new Date(Number.NaN)),
+  ]).toEqual(Array(8).fill(undefined))
+})
