@@ -26,9 +26,10 @@ export async function serveCabinet({ sql }: Pick<Stage, 'sql'>) {
   return { origin, close: () => app.close() }
 }
 
-/** Signs in on the page that is open. */
+/** Signs in on the page that is open, and waits for the frame of the cabinet. */
 export async function signIn(page: Page, login: string) {
   await page.getByRole('textbox', { name: 'E-mail or login' }).fill(login)
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('navigation').first().waitFor()
 }

@@ -1,14 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type BrowserContext, chromium } from 'playwright-core'
 import { wholeBrowserPath } from '../e2e/browser.ts'
 import { aPerson, ofCompany, staff } from '../src/testing/cabinet.ts'
 import { serveCabinet, signIn } from './cabinet-service.ts'
 import { startSending, throughEngine } from './engine.ts'
 import { type Figure, median } from './figures.ts'
+import { PlainBrowser } from './plain-browser.ts'
 import { onStage, type Stage } from './stage.ts'
 
 export const name = 'cabinet'
@@ -20,7 +17,9 @@ const VISITS_BEFORE = 3
 const MESSAGES = 10_000
 const MOST_RATIO = 4
 const MOST_SHIFT = 0.05
-const TIMEOUT_MS = 60_000
+/** A page has its data and its last paint after this time, a bare page much earlier. */
+const SETTLED_MS = 1500
+const BARE_MS = 500
 
 /** Pages of a company and pages of staff. */
 const ofOwner = [
@@ -47,7 +46,7 @@ const ofStaff = ['review', 'gateways', 'companies', 'partners', 'tariffs', 'numb
 /**
  * Opens each page by its address, as from a link, in a browser that has opened it before and keeps its files in a
  * folder of its own: what a person does all day. (A private window, which tests use, compiles all scripts at each
- * visit.) The very first visit is measured apart. A page is settled when its last request has been answered.
+ * visit.) The very first visit is measured apart.
  */
 export async function run(): Promise<Figure[]> {
   if (wholeBrowserPath === undefined) throw new Error('there is no Chromium: set TIDINGS_CHROMIUM')
@@ -95,11 +94,12 @@ async function measure(stage: Stage, origin: string, bare: string): Promise<Figu
 
 const measurePages = (login: string, paths: string[], origin: string, bare: string) =>
   inBrowser(async browser => {
-    const page = await browser.newPage()
-    await page.goto(`${origin}/cabinet/account`)
-    await signIn(page, login)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.close()
+    await browser.prepare(async context => {
+      const page = await context.newPage()
+      await page.goto(`${origin}/cabinet/account`)
+      await signIn(page, login)
+      await page.close()
+    })
     const measured: ({ path: string } & Measured)[] = []
     for (const path of paths) {
       measured.push({ path, ...(await measurePage(browser, `${origin}/cabinet/${path}`, bare)) })
@@ -107,31 +107,21 @@ const measurePages = (login: string, paths: string[], origin: string, bare: stri
     return measured
   })
 
-/** With a profile on disk, as a person has one. */
-async function inBrowser<T>(work: (browser: BrowserContext) => Promise<T>): Promise<T> {
-  const profile = await mkdtemp(join(tmpdir(), 'tidings-bench-'))
-  const browser = await chromium.launchPersistentContext(profile, {
-    executablePath: wholeBrowserPath!,
-    args: ['--no-sandbox'],
-    locale: 'en-GB',
-    viewport: { width: 1400, height: 900 },
-  })
+async function inBrowser<T>(work: (browser: PlainBrowser) => Promise<T>): Promise<T> {
+  const browser = await PlainBrowser.open(wholeBrowserPath!)
   try {
-    browser.setDefaultTimeout(TIMEOUT_MS)
-    await browser.addInitScript(observers)
     return await work(browser)
   } finally {
     await browser.close()
-    await rm(profile, { recursive: true, force: true })
   }
 }
 
 type Measured = { paint: number; floor: number; ratio: number; shift: number }
 
-async function measurePage(browser: BrowserContext, address: string, bare: string): Promise<Measured> {
+async function measurePage(browser: PlainBrowser, address: string, bare: string): Promise<Measured> {
   const rounds: { paint: number; floor: number; shift: number }[] = []
   for (let round = 0; round < VISITS_BEFORE + ROUNDS; round++) {
-    const { paint: floor } = await look(browser, bare)
+    const { paint: floor } = await browser.look(bare, BARE_MS)
     rounds.push({ floor, ...(await look(browser, address)) })
   }
   const counted = rounds.slice(VISITS_BEFORE)
@@ -143,23 +133,11 @@ async function measurePage(browser: BrowserContext, address: string, bare: strin
   }
 }
 
-const observers = `globalThis.seen = { paint: 0, shift: 0 }
-new PerformanceObserver(list => { seen.paint = list.getEntries().at(-1).startTime })
-  .observe({ type: 'largest-contentful-paint', buffered: true })
-new PerformanceObserver(list => {
-  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) seen.shift += value
-}).observe({ type: 'layout-shift', buffered: true })`
-
-async function look(browser: BrowserContext, address: string): Promise<{ paint: number; shift: number }> {
-  const page = await browser.newPage()
-  try {
-    await page.goto(address, { waitUntil: 'networkidle' })
-    const missing = page.getByText('This page does not exist')
-    if ((await missing.count()) > 0) throw new Error(`${address} is no page of the cabinet`)
-    return (await page.evaluate('seen')) as { paint: number; shift: number }
-  } finally {
-    await page.close()
-  }
+async function look(browser: PlainBrowser, address: string): Promise<{ paint: number; shift: number }> {
+  const { paint, shift, text } = await browser.look(address, SETTLED_MS)
+  if (paint === 0 || text.includes('This page does not exist'))
+    throw new Error(`${address} shows no page of the cabinet`)
+  return { paint, shift }
 }
 
 /** A heading, a table, a few rules: what a page of this size costs without any script. */
