@@ -1,5 +1,5 @@
 import type { Pool } from '../../db/sql.ts'
-import { type Check, type CheckName, checkNames, checks, UNKNOWN } from './checks.ts'
+import { type Check, checkNames, checks, UNKNOWN } from './checks.ts'
 import { type ProcessHealth, processesIn } from './processes.ts'
 import * as store from './store.ts'
 
@@ -9,13 +9,7 @@ export type HealthReport = {
   checks: Check[]
 }
 
-type Context = {
-  sql: Pool
-  now: Date
-  dataFolder: string | undefined
-  /** The checks to run. The default is all of them. */
-  only?: ReadonlySet<CheckName>
-}
+type Context = { sql: Pool; now: Date; dataFolder: string | undefined }
 
 /** A check that takes longer is ended, and its result is unknown. */
 const TIMEOUT_MS = 2000
@@ -23,9 +17,9 @@ const TIMEOUT_MS = 2000
 const AT_ONCE = 3
 
 /** The health of the whole service. Each part is read separately: a part that does not answer is unknown. */
-export async function healthOf({ sql, now, dataFolder, only }: Context): Promise<HealthReport> {
+export async function healthOf({ sql, now, dataFolder }: Context): Promise<HealthReport> {
   const processes = await bounded(sql, processesIn).catch(() => null)
-  const waiting = checkNames.filter(name => only?.has(name) ?? true)
+  const waiting = [...checkNames]
   const done: Check[] = []
   const work = async () => {
     for (let name = waiting.shift(); name; name = waiting.shift()) {

@@ -73,6 +73,7 @@ export const selectSumsOfPartners = (sql: Sql, partnerIds: number[], from: Date)
 export type ChannelSums = {
   channelType: ChannelType
   brandId: number
+  accepted: number
   sent: number
   delivered: number
   failed: number
@@ -80,11 +81,12 @@ export type ChannelSums = {
 
 /** By channel and operator, from an hour until before another. */
 export const selectChannelSums = (sql: Sql, scope: CompanyScope, from: Date, until: Date) => sql<ChannelSums[]>`
-  select t.channel_type, t.brand_id, sum(t.sent)::bigint as sent,
+  select t.channel_type, t.brand_id, sum(t.accepted)::bigint as accepted, sum(t.sent)::bigint as sent,
     sum(t.delivered)::bigint as delivered, sum(t.failed)::bigint as failed
   from companies c
   cross join lateral (
-    select channel_type, brand_id, sum(sent) as sent, sum(delivered) as delivered, sum(failed) as failed
+    select channel_type, brand_id, sum(accepted) as accepted, sum(sent) as sent, sum(delivered) as delivered,
+      sum(failed) as failed
     from traffic_hours
     where company_id = c.company_id and hour >= ${from} and hour < ${until} group by channel_type, brand_id
   ) t

@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Pool } from '../../db/sql.ts'
-import type { CheckName } from '../../domain/health/checks.ts'
+import type { Check, CheckName } from '../../domain/health/checks.ts'
 import { healthOf } from '../../domain/health/health.ts'
-import type { ProcessHealth } from '../../domain/health/processes.ts'
+import type { Level, ProcessHealth } from '../../domain/health/processes.ts'
 
 /** The figures of the whole service: the check of the health page that has each of them, and its name there. */
 const ofService: Record<string, { help: string; check: CheckName; fact: string }> = {
@@ -15,6 +15,25 @@ const ofService: Record<string, { help: string; check: CheckName; fact: string }
   callbacks_waiting: { help: 'Callbacks that wait, 10000 at most', check: 'callbacks', fact: 'count' },
   callbacks_oldest_seconds: { help: 'Age of the oldest callback that waits', check: 'callbacks', fact: 'seconds' },
   receivers_paused: { help: 'Receivers of callbacks that are paused', check: 'callbacks', fact: 'paused' },
+  database_connections: { help: 'Connections of all programs to the database', check: 'connections', fact: 'used' },
+  database_connections_most: { help: 'Connections that the database allows', check: 'connections', fact: 'most' },
+  database_longest_transaction_seconds: {
+    help: 'Age of the oldest open transaction',
+    check: 'transaction',
+    fact: 'seconds',
+  },
+  database_transaction_id_age: {
+    help: 'Age of the oldest transaction id. PostgreSQL stops at 2 billion',
+    check: 'vacuum',
+    fact: 'age',
+  },
+  database_bytes: { help: 'Size of the database', check: 'database', fact: 'sizeBytes' },
+  standby_behind_bytes: {
+    help: 'WAL that the slowest standby has not replayed yet. Left out without a standby',
+    check: 'replication',
+    fact: 'behindBytes',
+  },
+  disk_free_bytes: { help: 'Free space of the disk with the embedded database', check: 'disk', fact: 'free' },
 }
 
 const ofEngine: Record<string, { help: string; of(engine: ProcessHealth): number | null }> = {
@@ -24,29 +43,63 @@ const ofEngine: Record<string, { help: string; of(engine: ProcessHealth): number
     help: 'Longest delay of the event loop within the last second',
     of: ({ loopDelayMs }) => (loopDelayMs === null ? null : loopDelayMs / 1000),
   },
+  memory_bytes: { help: 'Memory of the engine', of: ({ memoryBytes }) => memoryBytes },
+  clock_off_seconds: {
+    help: 'How far the clock of the engine is wrong. 0 for a correct clock',
+    of: ({ clockOffMs }) => Math.abs(clockOffMs) / 1000,
+  },
+  start_time_seconds: {
+    help: 'When the engine started, in seconds since 1970',
+    of: ({ startedAt }) => startedAt.getTime() / 1000,
+  },
 }
+
+/** An unknown level is left out. */
+const levels: Record<Level, number | undefined> = { ok: 0, look: 1, bad: 2, unknown: undefined }
 
 /** Metrics of the engines. Engines have no port, so the figures come from the database, as on the health page. */
 export function engineMetrics(registry: Registry) {
   const service = gaugesOf(ofService, 'tidings_', [], registry)
   const engine = gaugesOf(ofEngine, 'tidings_engine_', ['host', 'pid'], registry)
+  const registers = [registry]
+  const databaseUp = new Gauge({ name: 'tidings_database_up', help: 'Whether the database answers', registers })
+  const level = new Gauge({
+    name: 'tidings_health_level',
+    help: 'Result of each check of the health page: 0 good, 1 worth a look, 2 bad',
+    labelNames: ['check'],
+    registers,
+  })
+
+  const showChecks = (checks: Check[]) => {
+    for (const check of checks) {
+      const value = levels[check.level]
+      if (value !== undefined) level.set({ check: check.name }, value)
+    }
+    for (const { gauge, figure } of service) {
+      const value = checks.find(({ name }) => name === figure.check)?.facts[figure.fact]
+      if (typeof value === 'number') gauge.set(value)
+    }
+  }
+  const showEngines = (processes: ProcessHealth[]) => {
+    const engines = processes.filter(({ kind, problems }) => kind === 'engine' && !problems.includes('gone'))
+    for (const each of engines) {
+      for (const { gauge, figure } of engine) {
+        const value = figure.of(each)
+        if (value !== null) gauge.set({ host: each.host, pid: each.pid }, value)
+      }
+    }
+  }
 
   return {
-    async refresh(sql: Pool, now: Date): Promise<void> {
-      for (const { gauge } of [...service, ...engine]) gauge.reset()
-      const only = new Set(Object.values(ofService).map(({ check }) => check))
-      const { checks, processes } = await healthOf({ sql, now, dataFolder: undefined, only })
-      for (const { gauge, figure } of service) {
-        const value = checks.find(({ name }) => name === figure.check)?.facts[figure.fact]
-        if (typeof value === 'number') gauge.set(value)
-      }
-      const engines = (processes ?? []).filter(({ kind, problems }) => kind === 'engine' && !problems.includes('gone'))
-      for (const each of engines) {
-        for (const { gauge, figure } of engine) {
-          const value = figure.of(each)
-          if (value !== null) gauge.set({ host: each.host, pid: each.pid }, value)
-        }
-      }
+    async refresh(sql: Pool, now: Date, dataFolder: string | undefined): Promise<void> {
+      databaseUp.set(0)
+      level.reset()
+      for (const { gauge } of service) gauge.remove() // `reset` would show a figure that is not known as 0
+      for (const { gauge } of engine) gauge.reset()
+      const { checks, processes } = await healthOf({ sql, now, dataFolder })
+      databaseUp.set(Number(processes !== null))
+      showChecks(checks)
+      showEngines(processes ?? [])
     },
   }
 }

@@ -4,10 +4,13 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { versionOfProgram } from '../../base/process/vitals.ts'
 import { newestVersion } from '../../db/migrate.ts'
+import { connect } from '../../db/sql.ts'
 import { recordEngine } from '../../domain/engines/engines.ts'
 import { recordApi } from '../../domain/health/processes.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway } from '../../testing/engines.ts'
+import { aCompany, aPartner } from '../../testing/factories.ts'
+import { freePort } from '../../testing/free-port.ts'
 import { GuardLog } from '../guard-watch.ts'
 import { registerMetrics } from './metrics.ts'
 
@@ -51,11 +54,35 @@ test('the versions of the program, of the schema and of all running processes ar
   ])
 })
 
+test('the messages of the current hour are counted by channel and result', async () => {
+  const companyId = await aCompany(db.sql, await aPartner(db.sql))
+  await db.sql`
+    insert into traffic_hours (company_id, hour, channel_type, brand_id, traffic_type, accepted, sent, delivered, failed)
+    select ${companyId}, date_trunc('hour', now()) - make_interval(hours => back), 'SMS', brand, 'SERVICE', 9, 7, 5, 1
+    from generate_series(0, 1) back, unnest('{1,2}'::int[]) brand`
+
+  const metrics = await metricsNow()
+  for (const [result, count] of Object.entries({ accepted: 18, sent: 14, delivered: 10, failed: 2 }))
+    expect(metrics).toContain(`tidings_messages_total{channel="SMS",result="${result}"} ${count}\n`)
+  expect(metrics).toContain('tidings_messages_total{channel="VIBER",result="failed"} 0\n')
+})
+
+test('without a database, the metrics of the process are served, and no figure of the database is 0', async () => {
+  const gone = connect(`postgres://tidings@localhost:${await freePort()}/tidings`, { max: 2 })
+  try {
+    const metrics = await metricsNow(gone)
+    expect(metrics).toMatch(/^process_start_time_seconds \d/m)
+    expect(metrics.match(/^tidings_(?!build_info|verification_refused).*$/gm)).toEqual(['tidings_database_up 0'])
+  } finally {
+    await gone.end({ timeout: 0 })
+  }
+})
+
 const log = pino({ level: 'silent' })
 
-async function metricsNow(): Promise<string> {
+async function metricsNow(sql = db.sql): Promise<string> {
   const app = Fastify()
-  registerMetrics(app, { sql: db.sql, log, guard: new GuardLog(log), trustedProxies: [] })
+  registerMetrics(app, { sql, log, guard: new GuardLog(log), trustedProxies: [] })
   try {
     return (await app.inject('/metrics')).body
   } finally {

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { within } from '../../base/concurrency/within.ts'
 import { AppError } from '../../base/errors.ts'
 import { isInNetworks } from '../../base/network/networks.ts'
 import type { Reading } from '../../db/reading.ts'
-import type { Sql } from '../../db/sql.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
 import type { Gateway, GatewayState } from '../../domain/gateways/gateway.ts'
 import { listGateways } from '../../domain/gateways/gateways.ts'
 import { gatewayStates, partsPerSecondOf } from '../../domain/gateways/monitoring/states.ts'
@@ -13,9 +14,16 @@ import type { Context } from '../context.ts'
 import type { GuardLog } from '../guard-watch.ts'
 import { readNamedNetworks } from '../server/named-networks.ts'
 import { engineMetrics } from './engine-metrics.ts'
+import { trafficMetrics } from './traffic-metrics.ts'
 import { buildInfo, versionMetrics } from './version-metrics.ts'
 
-/** Prometheus metrics: request times by route and status, the Node.js process, the gateways, and the limits of verification codes. */
+/** Prometheus gives up after ten seconds. Figures of the database that take longer are left out. */
+const LONGEST_READ_MS = 5000
+
+/**
+ * Prometheus metrics: request times by route and status, the Node.js process, the messages, the gateways, the engines, the
+ * database, and the limits of verification codes.
+ */
 export function registerMetrics(
   app: FastifyInstance,
   {
@@ -23,9 +31,10 @@ export function registerMetrics(
     log,
     guard,
     reading,
+    dataFolder,
     metricsOfAll = own => own,
     ...allowed
-  }: Pick<Context, 'sql' | 'log' | 'metricsAllow' | 'trustedProxies' | 'metricsOfAll' | 'reading'> & {
+  }: Pick<Context, 'sql' | 'log' | 'metricsAllow' | 'trustedProxies' | 'metricsOfAll' | 'reading' | 'dataFolder'> & {
     guard: Pick<GuardLog, 'refusals'>
   },
 ) {
@@ -40,10 +49,7 @@ export function registerMetrics(
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers: [ofProcess],
   })
-  const gateways = gatewayGauges(ofService)
-  const blocked = blockedGauge(ofService)
-  const engines = engineMetrics(ofService)
-  const versions = versionMetrics(ofService)
+  const figures = figuresOfDatabase(ofService, dataFolder)
   buildInfo(ofProcess)
   countRefusals(ofProcess, guard)
   if (reading) showReplica(ofProcess, reading)
@@ -56,14 +62,36 @@ export function registerMetrics(
   app.get('/metrics', async (request, reply) => {
     refuseStrangers(request, allowed)
     // Without the database, the metrics of the process are still served.
-    await Promise.all([
+    await figures.refresh(sql, log).catch(err => log.warn({ err }, 'metrics.not_read'))
+    return reply.type(ofService.contentType).send(`${await processMetrics()}\n${await ofService.metrics()}`)
+  })
+}
+
+/** Figures of the whole service. Requests at the same time share one reading. */
+function figuresOfDatabase(registry: Registry, dataFolder: string | undefined) {
+  const gateways = gatewayGauges(registry)
+  const blocked = blockedGauge(registry)
+  const versions = versionMetrics(registry)
+  const traffic = trafficMetrics(registry)
+  const engines = engineMetrics(registry)
+  let running: Promise<unknown> | undefined
+
+  const refreshAll = (sql: Pool, log: Context['log'], now = new Date()) =>
+    Promise.all([
       gateways.refresh(sql).catch(err => log.warn({ err }, 'gateway_metrics.not_read')),
       blocked.refresh(sql).catch(err => log.warn({ err }, 'verification_metrics.not_read')),
       versions.refresh(sql).catch(err => log.warn({ err }, 'version_metrics.not_read')),
-      engines.refresh(sql, new Date()).catch(err => log.warn({ err }, 'engine_metrics.not_read')),
+      traffic.refresh(sql, now).catch(err => log.warn({ err }, 'traffic_metrics.not_read')),
+      engines.refresh(sql, now, dataFolder).catch(err => log.warn({ err }, 'engine_metrics.not_read')),
     ])
-    return reply.type(ofService.contentType).send(`${await processMetrics()}\n${await ofService.metrics()}`)
-  })
+  return {
+    refresh(sql: Pool, log: Context['log']): Promise<unknown> {
+      running ??= within(LONGEST_READ_MS, refreshAll(sql, log)).finally(() => {
+        running = undefined
+      })
+      return running
+    },
+  }
 }
 
 /**

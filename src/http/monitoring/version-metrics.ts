@@ -33,7 +33,8 @@ export function versionMetrics(registry: Registry) {
   })
   return {
     async refresh(sql: Pool): Promise<void> {
-      for (const gauge of [schema, minimum, processes]) gauge.reset()
+      for (const gauge of [schema, minimum]) gauge.remove() // `reset` would show an unknown version as 0
+      processes.reset()
       const [versions, programs] = await Promise.all([schemaOf(sql), runningPrograms(sql)])
       schema.set(versions.version)
       minimum.set(versions.minimum)
