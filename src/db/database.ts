@@ -64,13 +64,19 @@ async function openRemote(settings: DatabaseSettings, url: string): Promise<Data
 }
 
 /**
+ * A firewall may drop connections without a word, and TCP notices that after a quarter of an hour. The longest statement
+ * on a standby is a search, which the server ends after 20 seconds. A report consists of short statements.
+ */
+const REPLICA_SILENCE_MS = 60_000
+
+/**
  * Without the settings of a session, which a pooler would refuse: a statement that only reads waits for no lock of ours.
  * An address that states nothing else leads to a standby, because the primary is there anyway.
  */
 function connectReplica({ databaseConnections: max, prepare = true }: DatabaseSettings, url: string): Pool {
   const { target } = readDatabaseAddress(url)
   const standbys = target ? url : `${url}${url.includes('?') ? '&' : '?'}target_session_attrs=standby`
-  return connect(standbys, { max, prepare, isPooled: true, name: 'tidings reads' })
+  return connect(standbys, { max, prepare, isPooled: true, name: 'tidings reads', silenceMs: REPLICA_SILENCE_MS })
 }
 
 async function connectChecked({ databaseConnections: max, prepare = true }: DatabaseSettings, url: string) {

@@ -106,6 +106,55 @@ test('a read on a replica that hangs is answered by the primary', async () => {
   expect(await answer).toBe('answered')
 })
 
+test('a read that began before a failed measurement is answered by the primary, also when the replica answers again', async () => {
+  const { servers, source, reading, nameOf } = twoServers(200, 300)
+  await eventually(async () => expect(await source()).toBe('replica'))
+  const answer = reading.read(pool =>
+    nameOf(pool) === 'replica' ? new Promise<string>(() => {}) : Promise.resolve('answered'),
+  )
+  servers.isReplicaAway = true
+  await eventually(() => expect(reading.state().isReplica).toBe(false))
+  servers.isReplicaAway = false
+  await eventually(() => expect(reading.state().isReplica).toBe(true))
+  expect(await answer).toBe('answered')
+})
+
+test.each(['28P01', 'CERT_HAS_EXPIRED'])('a measurement that fails with %s is a lost replica too', async code => {
+  const { servers, source, reading, away, nameOf } = twoServers(200, 20)
+  await eventually(async () => expect(await source()).toBe('replica'))
+  const answer = reading.read(pool =>
+    nameOf(pool) === 'replica' ? new Promise<string>(() => {}) : Promise.resolve('answered'),
+  )
+  away.code = code
+  servers.isReplicaAway = true
+  expect(await answer).toBe('answered')
+})
+
+describe('a connection to the replica that is silent for too long', () => {
+  const db = useDatabase()
+
+  test('is closed: its read is answered by the primary, and a read that waited for it by the replica', async () => {
+    const replica = connect(db.url, { max: 1, silenceMs: 500 })
+    const log = pino({ level: 'silent' })
+    const openProbe = () => connectBeside(replica)
+    const reading = new ReplicaReading({ primary: db.sql, replica, openProbe, mostLagMs: 60_000, log, everyMs: 5 })
+    started.push(reading)
+    await eventually(() => expect(reading.state().isReplica).toBe(true))
+    const hanging = reading.read(async pool => {
+      if (pool === replica) await pool`select pg_sleep(60)`
+      return pool
+    })
+    const waiting = reading.read(async pool => {
+      await pool`select 1`
+      return pool
+    })
+    expect(await hanging).toBe(db.sql)
+    expect(await waiting).toBe(replica)
+    reading.stop()
+    await replica.end()
+  })
+})
+
 describe('while all connections to the replica are in use', () => {
   const db = useDatabase()
 

@@ -44,7 +44,8 @@ const LOOK_EVERY_MS = 50
  * is cut off is noticed too, which its own clock could not show, and a replica of an idle primary is not behind.
  *
  * The measurement has a connection of its own, so it answers while all connections of the pool are in use. This tells a
- * read that waits for a free connection from a read on a server that hangs: only the second one goes to the primary.
+ * read that waits for a free connection from a read on a server that hangs: only the second one goes to the primary. A
+ * connection that a firewall has dropped is closed by the limit of silence of the pool (`silenceMs`), and becomes free.
  */
 export class ReplicaReading implements Reading {
   readonly #settings: Settings
@@ -54,8 +55,9 @@ export class ReplicaReading implements Reading {
   #isReplica = false
   #lagMs: number | undefined
   #probe: Pool | undefined
-  /** Why the last measurement got no answer of the replica. */
+  /** The last measurement without an answer of the replica, and how many there were. */
   #failure: unknown
+  #failures = 0
 
   constructor(settings: Settings) {
     this.#settings = settings
@@ -79,12 +81,16 @@ export class ReplicaReading implements Reading {
     }
   }
 
-  /** Ends with an error when the read has had its time and the replica does not answer the measurement either. */
+  /**
+   * Ends with an error when the read has had its time and a measurement since its begin got no answer. The measurement
+   * may have an answer again, on a new connection: the connection of the read may still be lost.
+   */
   async #rejectHanging(signal: AbortSignal): Promise<never> {
     const { readMs = READ_MS, everyMs = MEASURE_EVERY_MS } = this.#settings
+    const failuresBefore = this.#failures
     await pause(readMs, undefined, { signal })
-    while (this.#failure === undefined) await pause(everyMs, undefined, { signal })
-    throw this.#failure
+    while (this.#failures === failuresBefore) await pause(everyMs, undefined, { signal })
+    throw new ReplicaSilent('the replica did not answer', { cause: this.#failure })
   }
 
   readonly upToDate = async (): Promise<Pool> => {
@@ -130,13 +136,13 @@ export class ReplicaReading implements Reading {
     try {
       this.#probe ??= openProbe()
       const replayed = await positionOf(this.#probe)
-      this.#failure = undefined
       this.#ahead = this.#ahead.filter(each => each.position > replayed)
       this.#lagMs = this.#ahead[0] ? performance.now() - this.#ahead[0].at : 0
       this.#use(this.#lagMs <= mostLagMs)
     } catch (error) {
       this.#lagMs = undefined
       this.#failure = error
+      this.#failures += 1
       this.#use(false, error)
       this.#closeProbe()
     }
@@ -156,8 +162,12 @@ export class ReplicaReading implements Reading {
 /** The oldest ones show the lag. */
 const MOST_POSITIONS = 3600
 
+/** A measurement failed, with any error: a refused password or certificate too. */
+class ReplicaSilent extends Error {}
+
 /** A replica cancels a statement that needs rows which the primary has removed (40001). */
-const isReplicaLost = (error: unknown) => isDatabaseAway(error) || (error as { code?: string })?.code === '40001'
+const isReplicaLost = (error: unknown) =>
+  error instanceof ReplicaSilent || isDatabaseAway(error) || (error as { code?: string })?.code === '40001'
 
 /** The place in the log as a number of bytes: written by a primary, replayed by a standby. */
 async function positionOf(sql: Pool): Promise<number> {

@@ -41,6 +41,8 @@ export type ConnectOptions = {
   lockMs?: number
   /** False for a pooler that is too old for prepared statements. */
   prepare?: boolean
+  /** A connection on which nothing is sent or received for so long is closed, also while a statement runs. */
+  silenceMs?: number
   /** A pooler such as PgBouncer shares sessions between clients, so each transaction gets the two limits above. */
   isPooled?: boolean
 }
@@ -54,7 +56,7 @@ const CONNECT_TIMEOUT_SECONDS = 10
  */
 export function connect(url: string, options: ConnectOptions = {}): Pool {
   const address = readDatabaseAddress(url)
-  const dialler = createDialler(address)
+  const dialler = createDialler(address, options.silenceMs)
   const pool = connectThrough(dialler.dial, address, options)
   const end = pool.end
   pool.end = options => {
@@ -141,7 +143,7 @@ const backoff = (retries: number) => Math.min(0.05 * 2 ** retries, 2) * (0.5 + M
  * 88 ms for acknowledgements instead of 1 ms. The dialler remembers its sockets, because the driver can forget a socket
  * after a lost connection, and the process would not end before that socket.
  */
-function createDialler({ hosts, target, driverUrl }: DatabaseAddress) {
+function createDialler({ hosts, target, driverUrl }: DatabaseAddress, silenceMs = 0) {
   /** With the time at which each was opened. */
   const open = new Map<Socket, number>()
   // The driver then writes to the TLS connection above the socket, and never to the socket itself.
@@ -164,6 +166,7 @@ function createDialler({ hosts, target, driverUrl }: DatabaseAddress) {
         const host = choice ? (choice.current ?? (await choice.find())) : hosts[0]!
         const socket = isDirectTls ? openSocket(host) : healWrites(openSocket(host))
         open.set(socket, performance.now())
+        socket.setTimeout(silenceMs, () => socket.destroy()) // 0 is no limit
         return socket.once('close', () => open.delete(socket))
       } catch (error) {
         return brokenSocket(error)
