@@ -5,7 +5,7 @@ import { aPerson, ofCompany, staff } from '../src/testing/cabinet.ts'
 import { serveCabinet, signIn } from './cabinet-service.ts'
 import { startSending, throughEngine } from './engine.ts'
 import { type Figure, median } from './figures.ts'
-import { PlainBrowser } from './plain-browser.ts'
+import { type Look, PlainBrowser } from './plain-browser.ts'
 import { onStage, type Stage } from './stage.ts'
 
 export const name = 'cabinet'
@@ -69,7 +69,7 @@ export async function run(): Promise<Figure[]> {
 async function measure(stage: Stage, origin: string, bare: string): Promise<Figure[]> {
   const owner = await aPerson(stage.sql, ofCompany(stage.companyId), 'owner')
   const admin = await aPerson(stage.sql, staff, 'admin')
-  const cold = await inBrowser(async browser => (await look(browser, `${origin}/cabinet/`)).paint)
+  const cold = await inBrowser(async browser => (await look(browser, `${origin}/cabinet/`, false)).paint)
   const pages = [
     ...(await measurePages(owner.login, ofOwner, origin, bare)),
     ...(await measurePages(admin.login, ofStaff, origin, bare)),
@@ -133,11 +133,13 @@ async function measurePage(browser: PlainBrowser, address: string, bare: string)
   }
 }
 
-async function look(browser: PlainBrowser, address: string): Promise<{ paint: number; shift: number }> {
-  const { paint, shift, text } = await browser.look(address, SETTLED_MS)
-  if (paint === 0 || text.includes('This page does not exist'))
-    throw new Error(`${address} shows no page of the cabinet`)
-  return { paint, shift }
+async function look(browser: PlainBrowser, address: string, isSignedIn = true): Promise<Omit<Look, 'text'>> {
+  const { paint, shift, hasPlaceholders, text } = await browser.look(address, SETTLED_MS)
+  const isWrong = /This page does not exist|Something went wrong|did not answer/.test(text)
+  if (paint === 0 || hasPlaceholders || isWrong || text.includes('Audit log') !== isSignedIn) {
+    throw new Error(`${address} does not show its page: ${text.slice(0, 200)}`)
+  }
+  return { paint, shift, hasPlaceholders }
 }
 
 /** A heading, a table, a few rules: what a page of this size costs without any script. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type BrowserContext, chromium } from 'playwright-core'
 
-export type Look = { paint: number; shift: number; text: string }
+export type Look = { paint: number; shift: number; hasPlaceholders: boolean; text: string }
 
 const START_MS = 30_000
 const CLOSE_MS = 5000
@@ -42,9 +42,14 @@ export class PlainBrowser {
     const profile = await mkdtemp(join(tmpdir(), 'tidings-bench-'))
     const options = [...OPTIONS, ...SILENCE, `--user-data-dir=${profile}`, '--remote-debugging-port=0', 'about:blank']
     const process = spawn(path, options, { stdio: ['ignore', 'ignore', 'pipe'] })
-    const browser = new PlainBrowser(process, profile, await addressOf(process))
-    await once(browser.#socket, 'open', { signal: AbortSignal.timeout(START_MS) })
-    return browser
+    try {
+      const browser = new PlainBrowser(process, profile, await addressOf(process))
+      await once(browser.#socket, 'open', { signal: AbortSignal.timeout(START_MS) })
+      return browser
+    } catch (error) {
+      await end(process, profile)
+      throw error
+    }
   }
 
   /** Prepares the profile with a debugger, which leaves afterwards. */
@@ -71,10 +76,7 @@ export class PlainBrowser {
 
   async close(): Promise<void> {
     this.#socket.close()
-    const ended = once(this.#process, 'exit', { signal: AbortSignal.timeout(CLOSE_MS) })
-    this.#process.kill()
-    await ended.catch(() => this.#process.kill('SIGKILL'))
-    await rm(this.#profile, { recursive: true, force: true, maxRetries: 5 })
+    await end(this.#process, this.#profile)
   }
 
   #ask<Answer>(method: string, params: object, sessionId?: string): Promise<Answer> {
@@ -91,19 +93,34 @@ export class PlainBrowser {
   }
 }
 
-async function addressOf({ stderr }: ChildProcess): Promise<string> {
-  const signal = AbortSignal.timeout(START_MS)
-  for (let printed = ''; ; ) {
-    const [chunk] = await once(stderr!, 'data', { signal })
-    printed += String(chunk)
-    const found = /ws:\/\/\S+/.exec(printed)
-    if (found) return found[0]
+async function end(process: ChildProcess, profile: string) {
+  if (process.exitCode === null) {
+    const ended = once(process, 'exit', { signal: AbortSignal.timeout(CLOSE_MS) })
+    process.kill()
+    await ended.catch(() => process.kill('SIGKILL'))
   }
+  await rm(profile, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** The line in which the browser tells the address for programs. Without one, its words tell the reason. */
+async function addressOf({ stderr }: ChildProcess): Promise<string> {
+  let printed = ''
+  const late = setTimeout(() => stderr!.destroy(), START_MS)
+  for await (const chunk of stderr!.iterator({ destroyOnReturn: false })) {
+    printed += String(chunk)
+    const found = /(ws:\/\/\S+)\n/.exec(printed)
+    if (!found) continue
+    clearTimeout(late)
+    stderr!.resume()
+    return found[1]!
+  }
+  throw new Error(`the browser did not start: ${printed}`)
 }
 
 /** The browser keeps its entries for observers that come later. */
 const question = `new Promise(answer => {
-  const look = { paint: 0, shift: 0, text: document.body.innerText }
+  const look = { paint: 0, shift: 0, text: document.body.innerText,
+    hasPlaceholders: document.querySelector('.mantine-Skeleton-root') !== null }
   new PerformanceObserver(list => {
     for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) look.shift += value
   }).observe({ type: 'layout-shift', buffered: true })

@@ -95,5 +95,6 @@ function filesOf(module: string, bundle: Rolldown.OutputBundle): Set<string> {
   for (const [file, chunk] of Object.entries(bundle)) {
     if (chunk.type === 'chunk' && chunk.facadeModuleId?.endsWith(module)) add(file)
   }
+  if (files.size === 0) throw new Error(`No file of the build begins with ${module}: the index cannot preload it`)
   return files
 }

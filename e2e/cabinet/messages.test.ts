@@ -7,7 +7,7 @@ import { defaultCenter } from '../../src/domain/traffic-centers/traffic-centers.
 import { aPerson, ofCompany } from '../../src/testing/cabinet.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { aDispatchWithFates, aSingleMessage } from '../../src/testing/traffic.ts'
-import { aWorld, type World } from '../../src/testing/world.ts'
+import { aDispatch, aWorld, type World } from '../../src/testing/world.ts'
 import { hasBrowser, useBrowser } from '../browser.ts'
 import { enter, useCabinet, watchFaults } from './cabinet.ts'
 
@@ -174,5 +174,19 @@ describe.skipIf(!hasBrowser)('messages', () => {
     await page.getByRole('row').getByRole('link', { name: /926/ }).click()
     await page.getByRole('region', { name: 'Life of the message' }).waitFor()
     expect(pathOf(page)).toBe(`/cabinet/messages/${sent.undelivered}`)
+  })
+
+  test('on a phone Back returns to the same place of a long list', async () => {
+    const recipients = Array.from({ length: 40 }, (_, i) => ({ destination: String(79_160_003_000 + i) }))
+    const dispatchId = await aDispatch(cabinet.sql, await loadNumbering(cabinet.sql), world, recipients)
+    const { page } = await signedIn('viewer', `messages?dispatch=${dispatchId}`, 390)
+    const link = page.getByRole('link', { name: /000.30.05/ })
+    await link.scrollIntoViewIfNeeded()
+    const place = await page.evaluate('scrollY')
+    expect(place).toBeGreaterThan(1000)
+    await link.click()
+    await page.getByRole('region', { name: 'Life of the message' }).waitFor()
+    await page.goBack()
+    await eventually(async () => expect(await page.evaluate('scrollY')).toBe(place))
   })
 })

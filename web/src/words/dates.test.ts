@@ -21,7 +21,10 @@ const moments = [
   ...Array.from({ length: 731 }, (_, day) => new Date(Date.UTC(2027, 0, 1 + day, day % 24, day % 60))),
 ]
 
-afterEach(() => vi.unstubAllEnvs())
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.unstubAllGlobals()
+})
 
 test.each(['en-GB', 'ru-RU'])('dates of %s are written as the browser writes them', locale => {
   for (const zone of ['Europe/Berlin', 'America/St_Johns', 'Asia/Yekaterinburg']) {
@@ -38,6 +41,35 @@ test.each(['en-GB', 'ru-RU'])('dates of %s are written as the browser writes the
   }
 })
 
+test.each(['en-GB', 'ru-RU'])('dates of %s in another zone are written as the browser writes them', locale => {
+  vi.stubGlobal('Temporal', {
+    Instant: { fromEpochMilliseconds: (ms: number) => ({ toZonedDateTimeISO: zonedFrom(ms) }) },
+  })
+  for (const timeZone of ['Europe/Moscow', 'Pacific/Apia']) {
+    for (const one of options) {
+      const browser = new Intl.DateTimeFormat(locale, { ...one, timeZone })
+      for (const moment of moments.slice(0, 400)) {
+        expect(written(locale, { ...one, timeZone }, moment), JSON.stringify(one)).toBe(browser.format(moment))
+      }
+    }
+  }
+})
+
+/** Node has no Temporal yet. Its months begin with 1, its weeks with Monday as 1 and end with Sunday as 7. */
+const zonedFrom = (ms: number) => (zone: string) => {
+  const part = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat('en-GB', { timeZone: zone, ...options }).format(ms)
+  const [hour, minute, second] = part({ hour: '2-digit', minute: '2-digit', second: '2-digit' }).split(':').map(Number)
+  const [day, month, year] = part({ day: '2-digit', month: '2-digit', year: 'numeric' }).split('/').map(Number)
+  const dayOfWeek = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'].indexOf(part({ weekday: 'short' })) + 1
+  return { year, month, day, dayOfWeek, hour, minute, second }
+}
+
+test('without Temporal another zone is left to the browser', () => {
+  vi.stubGlobal('Temporal', undefined)
+  expect(written('en-GB', { ...time, timeZone: 'Europe/Moscow' }, new Date())).toBeUndefined()
+})
+
 test('formats that only the browser knows are left to the browser', () => {
   const now = new Date()
   expect([
@@ -47,7 +79,8 @@ test('formats that only the browser knows are left to the browser', () => {
     written('en-GB', { month: 'short' }, now),
     written('en-GB', { weekday: 'short' }, now),
     written('en-GB', { day: 'numeric', ...time }, now),
+    written('en-GB', { day: 'numeric', month: 'long', ...time }, now),
     written('en-GB', { dateStyle: 'short' }, now),
     written('en-GB', time, new Date(Number.NaN)),
-  ]).toEqual(Array(8).fill(undefined))
+  ]).toEqual(Array(9).fill(undefined))
 })

@@ -72,12 +72,13 @@ const usual: Partial<Record<keyof Options, readonly unknown[]>> = {
   second: ['2-digit'],
 }
 
-/** A short month stands only after a day, and an hour only before its minute. */
+/** A short month stands only after a day, a time only after a short month, and an hour only before its minute. */
 const isUsual = (options: Options) =>
   Object.entries(options).every(
     ([name, value]) => name === 'timeZone' || usual[name as keyof Options]?.includes(value),
   ) &&
   (options.month !== 'short' || options.day !== undefined) &&
+  (options.month !== 'long' || options.hour === undefined) &&
   (options.hour === undefined) === (options.minute === undefined) &&
   (options.second === undefined || options.minute !== undefined)
 
@@ -97,17 +98,18 @@ type TemporalLike = {
   Now: { timeZoneId(): string }
   Instant: { fromEpochMilliseconds(ms: number): { toZonedDateTimeISO(zone: string): Zoned } }
 }
-const temporal = (globalThis as { Temporal?: TemporalLike }).Temporal
+const temporal = () => (globalThis as { Temporal?: TemporalLike }).Temporal
 
 /** The time zone of this device, if it can be told without `Intl.DateTimeFormat`. */
-export const zoneOfDevice = () => temporal?.Now.timeZoneId()
+export const zoneOfDevice = () => temporal()?.Now.timeZoneId()
 
 function fieldsOf(moment: Date, zone: string | undefined): Fields | undefined {
   if (Number.isNaN(moment.getTime())) return undefined
   if (zone === undefined) return fieldsHere(moment)
   if (zone === 'UTC') return fieldsInUtc(moment)
-  if (!temporal) return undefined
-  const zoned = temporal.Instant.fromEpochMilliseconds(moment.getTime()).toZonedDateTimeISO(zone)
+  const Temporal = temporal()
+  if (!Temporal) return undefined
+  const zoned = Temporal.Instant.fromEpochMilliseconds(moment.getTime()).toZonedDateTimeISO(zone)
   const { year, month, day, dayOfWeek, hour, minute, second } = zoned
   return { year, month: month - 1, day, weekday: dayOfWeek % 7, hour, minute, second }
 }
