@@ -39,12 +39,17 @@ export function readExpression(text: string): Expression {
     return isInside ? fail(text, 'lacks a )') : found
   }
   const readAggregation = (): Selector[] => {
-    const labels = tokens[at] === 'by' ? readNames(next()) : []
+    const labels = readGrouping()
     take('(')
     const inside = readTerms(true)
     for (const label of labels) for (const selector of inside) selector.labels.add(label)
     result.kept = new Set([...(result.kept ?? []), ...labels])
     return inside
+  }
+  const readGrouping = (): string[] => {
+    if (tokens[at] !== 'by') return []
+    take('by')
+    return readNames()
   }
   const readNamed = (name: string): Selector[] => {
     if (tokens[at] === '(') {
@@ -69,7 +74,7 @@ export function readExpression(text: string): Expression {
     take('}')
     return found
   }
-  const readNames = (_keyword?: string): string[] => {
+  const readNames = (): string[] => {
     const names: string[] = []
     take('(')
     for (let token = next(); token !== ')'; token = next()) if (token !== ',') names.push(token)
