@@ -14,11 +14,12 @@ const COMPANIES_AT_ONCE = 10
 export async function byCompany<Item extends { companyId: number }, Result>(
   items: readonly Item[],
   work: (companyId: number, items: Item[]) => Promise<readonly Result[]>,
+  atOnce = COMPANIES_AT_ONCE,
 ): Promise<Result[]> {
   const results: Result[] = []
   const failures: unknown[] = []
   let succeeded = 0
-  for (const groups of piecesOf([...Map.groupBy(items, ({ companyId }) => companyId)], COMPANIES_AT_ONCE)) {
+  for (const groups of piecesOf([...Map.groupBy(items, ({ companyId }) => companyId)], atOnce)) {
     const outcomes = await Promise.allSettled(groups.map(([companyId, own]) => work(companyId, own)))
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') failures.push(outcome.reason)

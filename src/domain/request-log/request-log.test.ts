@@ -110,26 +110,79 @@ describe('writing', () => {
     const found = await listRequests(db.sql, { kind: 'COMPANY', id: 8 }, {}, 10, new Date('2026-11-16T09:31:00Z'))
     expect(found.requests).toMatchObject([{ requestId: 'good' }])
   })
+})
 
-  test('the last uses of keys: a company whose row cannot be written delays no other company, and is tried again', async () => {
+describe('the last uses of keys', () => {
+  const usedBy = (writer: RequestWriter, ids: number[]) => {
+    for (const id of ids) writer.note(aRequest({ owner: { kind: 'COMPANY', id }, keyId: id }))
+    return writer.write()
+  }
+  const keysUsed = async (ids: number[]) => {
+    const uses = await Promise.all(ids.map(id => lastUses(db.sql, id)))
+    return uses.map(({ size }) => size)
+  }
+
+  async function twoCompanies() {
     const partner = await aPartner(db.sql)
-    const [failing, other] = [await aCompany(db.sql, partner), await aCompany(db.sql, partner)]
-    const writer = new RequestWriter({ sql: db.sql, log })
-    const useBoth = async () => {
-      for (const id of [failing, other]) writer.note(aRequest({ owner: { kind: 'COMPANY', id }, keyId: id }))
-      await writer.write()
-    }
-    const used = async () => {
-      const uses = await Promise.all([failing, other].map(id => lastUses(db.sql, id)))
-      return uses.map(({ size }) => size)
-    }
-    await db.sql.unsafe(`alter table key_uses add constraint refused check (company_id <> ${failing})`)
-    await useBoth()
-    expect(await used()).toEqual([0, 1])
+    return [await aCompany(db.sql, partner), await aCompany(db.sql, partner)] as const
+  }
+
+  test('a company whose row cannot be written delays no other company, and is tried again later', async () => {
+    const ids = await twoCompanies()
+    const lines: string[] = []
+    const logged = () => lines.map(line => JSON.parse(line))
+    const writer = new RequestWriter({
+      sql: db.sql,
+      log: pino({}, { write: line => void lines.push(line) }),
+      usesAgainAfterMs: 300,
+    })
+    await db.sql.unsafe(`alter table key_uses add constraint refused check (company_id <> ${ids[0]})`)
+    await usedBy(writer, [...ids])
+    await expect.poll(() => keysUsed([...ids])).toEqual([0, 1])
+    await expect.poll(logged).toMatchObject([{ msg: 'request_log.uses_not_written', companyId: ids[0] }])
     await db.sql`alter table key_uses drop constraint refused`
-    await useBoth() // in the same minute
-    expect(await used()).toEqual([1, 1])
+    // In the same minute. The uses of a request of any company are enough.
+    await expect
+      .poll(async () => {
+        await usedBy(writer, [ids[1]])
+        return keysUsed([...ids])
+      })
+      .toEqual([1, 1])
     await writer.stop()
+    expect(logged()).toHaveLength(1)
+  })
+
+  test('are not tried again at the next write', async () => {
+    const [failing] = await twoCompanies()
+    const writer = new RequestWriter({ sql: db.sql, log })
+    await db.sql.unsafe(`alter table key_uses add constraint refused check (company_id <> ${failing})`)
+    await usedBy(writer, [failing])
+    await writer.stop() // waits for the failure
+    await db.sql`alter table key_uses drop constraint refused`
+    await usedBy(writer, [failing])
+    await writer.stop()
+    expect(await keysUsed([failing])).toEqual([0])
+  })
+
+  test('that hang do not delay the log of requests, and one write of them runs at a time', async () => {
+    const [hanging] = await twoCompanies()
+    const writer = new RequestWriter({ sql: db.sql, log })
+    const blocked = () =>
+      db.sql`
+      select from pg_locks where relation = 'key_uses'::regclass and not granted`.then(({ length }) => length)
+    let stopped: Promise<void> | undefined
+    await db.sql.begin(async lock => {
+      await lock`lock table key_uses in exclusive mode`
+      for (const write of [1, 2, 3]) {
+        await usedBy(writer, [hanging])
+        const [row] = await db.sql`select count(*)::int as listed from requests where owner_id = ${hanging}`
+        expect(row!.listed).toBe(write)
+        await expect.poll(blocked).toBe(1)
+      }
+      stopped = writer.stop()
+    })
+    await stopped
+    expect(await keysUsed([hanging])).toEqual([1])
   })
 })
 

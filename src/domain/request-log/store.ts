@@ -29,7 +29,7 @@ export function insertAll(sql: Sql, requests: LoggedRequest[], counts: MinuteCou
 }
 
 /** Stores the last use of keys of a company. */
-export function insertUses(sql: Sql, companyId: number, uses: MinuteCount[]) {
+export function insertUses(sql: Sql, companyId: number, uses: Pick<MinuteCount, 'keyId' | 'lastAt'>[]) {
   return sql`
     insert into key_uses (company_id, key_id, used_at)
     select c.company_id, q.key_id, max(q.used_at)

@@ -1,18 +1,23 @@
 import type { Logger } from 'pino'
-import { byCompany } from '../../db/by-company.ts'
 import type { Pool } from '../../db/sql.ts'
 import { type BufferLimits, type MinuteCount, RequestBuffer } from './buffer.ts'
+import { KeyUses } from './key-uses.ts'
 import type { LoggedRequest } from './request.ts'
 import * as store from './store.ts'
 
 const WRITE_EVERY_MS = 1000
 const HOUR_MS = 3_600_000
-const USE_EVERY_MS = 60_000
-const MOST_KNOWN_USES = 10_000
 const WARN_EVERY_MS = 60_000
 const LAST_WRITE_MS = 2000
 
-type WriterContext = { sql: Pool; log: Logger; limits?: BufferLimits; everyMs?: number }
+type WriterContext = {
+  sql: Pool
+  log: Logger
+  limits?: BufferLimits
+  everyMs?: number
+  /** When the last uses of keys that could not be written are tried again. */
+  usesAgainAfterMs?: number
+}
 
 /**
  * Writes the requests that this process answered, once a second and in one statement. A request only puts an object into
@@ -24,18 +29,19 @@ export class RequestWriter {
   readonly #log: Logger
   readonly #everyMs: number
   readonly #buffer: RequestBuffer
-  readonly #uses = new Map<number, number>()
+  readonly #uses: KeyUses
   #ensuredUntil = 0
   #warnedAt = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> | undefined
   #isStopped = false
 
-  constructor({ sql, log, limits, everyMs = WRITE_EVERY_MS }: WriterContext) {
+  constructor({ sql, log, limits, everyMs = WRITE_EVERY_MS, usesAgainAfterMs }: WriterContext) {
     this.#sql = sql
     this.#log = log
     this.#everyMs = everyMs
     this.#buffer = new RequestBuffer(limits)
+    this.#uses = new KeyUses({ sql, log, againAfterMs: usesAgainAfterMs })
   }
 
   note(request: LoggedRequest) {
@@ -43,14 +49,20 @@ export class RequestWriter {
     this.#timer ??= setTimeout(() => this.#turn(), this.#everyMs).unref()
   }
 
-  /** Writes the remaining requests, unless the database does not answer. */
+  /** Writes the remaining requests and uses of keys, unless the database does not answer. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
     const { promise, resolve } = Promise.withResolvers<void>()
     const patience = setTimeout(resolve, LAST_WRITE_MS)
-    await Promise.race([promise, this.#writing?.then(() => this.write()) ?? this.write()])
+    await Promise.race([promise, this.#writeLast()])
     clearTimeout(patience)
+  }
+
+  async #writeLast() {
+    await this.#writing
+    await this.write()
+    await this.#uses.write()
   }
 
   /** Writes the requests of the buffer. Never throws: it drops requests that it cannot write. */
@@ -60,10 +72,10 @@ export class RequestWriter {
     try {
       await this.#ensureHours(counts)
       await store.insertAll(this.#sql, requests, counts)
-      await this.#writeUses(counts)
     } catch (err) {
-      this.#warn(err, requests.length)
+      return this.#warn(err, requests.length)
     }
+    this.#uses.note(counts)
   }
 
   #turn() {
@@ -83,27 +95,6 @@ export class RequestWriter {
     const oldest = Math.min(...counts.map(({ minute }) => minute.getTime()))
     for (const moment of [oldest, newest, newest + HOUR_MS]) await store.ensureHour(this.#sql, new Date(moment))
     this.#ensuredUntil = (Math.floor(newest / HOUR_MS) + 1) * HOUR_MS
-  }
-
-  /**
-   * The last use of a key is written once a minute: an update for every second of traffic would be waste. A use that could
-   * not be written is written with the next request of its key.
-   */
-  async #writeUses(counts: MinuteCount[]) {
-    const written = await byCompany(this.#newUses(counts), async (companyId, uses) => {
-      await store.insertUses(this.#sql, companyId, uses)
-      return uses
-    })
-    if (this.#uses.size > MOST_KNOWN_USES) this.#uses.clear()
-    for (const { keyId, lastAt } of written) this.#uses.set(keyId, lastAt.getTime())
-  }
-
-  #newUses(counts: MinuteCount[]) {
-    const isNew = ({ keyId, lastAt }: MinuteCount) => {
-      const last = this.#uses.get(keyId) ?? Number.NEGATIVE_INFINITY
-      return keyId !== 0 && lastAt.getTime() - last >= USE_EVERY_MS
-    }
-    return counts.filter(isNew).map(count => ({ ...count, companyId: count.owner.id }))
   }
 
   #warn(err: unknown, lost: number) {
