@@ -11,7 +11,7 @@ test('any number of rows is inserted in order, and a connection keeps few prepar
   for (const count of [...Array.from({ length: 40 }, (_, i) => i), 1500]) {
     const rows = Array.from({ length: count }, (_, n) => ({ n }))
     const inserted = await sql.begin(tx =>
-      insertPieces(rows, piece => tx<{ n: number }[]>`insert into numbers ${tx(piece)} returning n`),
+      insertPieces(tx, rows, (sql, piece) => sql<{ n: number }[]>`insert into numbers ${sql(piece)} returning n`),
     )
     expect(inserted).toEqual(rows)
     expect([...(await sql`select n from numbers order by place`)]).toEqual(rows)
@@ -20,4 +20,10 @@ test('any number of rows is inserted in order, and a connection keeps few prepar
   const kept = await sql`select from pg_prepared_statements where statement like 'insert into numbers%'`
   expect(kept.length).toBeLessThanOrEqual(10)
   await sql.end()
+})
+
+test('the types refuse a pool, which could store some pieces and not the others', () => {
+  // @ts-expect-error a pool is no transaction
+  const intoPool = () => insertPieces(db.sql, [{ n: 1 }], (sql, piece) => sql`insert into numbers ${sql(piece)}`)
+  expect(intoPool).toBeTypeOf('function')
 })

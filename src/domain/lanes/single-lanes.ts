@@ -1,6 +1,6 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import { insertPieces } from '../../db/insert-pieces.ts'
-import type { Sql } from '../../db/sql.ts'
+import type { Transaction } from '../../db/sql.ts'
 
 /** `laneName` is set for a name without registration that has its own lane. */
 export type LaneKey = {
@@ -14,7 +14,7 @@ export type ReservedPlaces = LaneKey & { laneId: number; first: number }
 
 /** Reserves places at the end of lanes of single messages. Creates missing lanes. These lanes are always open. */
 export async function extendLanes(
-  sql: Sql,
+  sql: Transaction,
   companyId: number,
   lanes: (LaneKey & { count: number })[],
 ): Promise<ReservedPlaces[]> {
@@ -29,8 +29,9 @@ export async function extendLanes(
     open: true,
   }))
   const extended = await insertPieces(
+    sql,
     rows,
-    piece => sql<(LaneKey & { laneId: number; tail: number })[]>`
+    (sql, piece) => sql<(LaneKey & { laneId: number; tail: number })[]>`
       insert into lanes ${sql(piece)}
       on conflict (company_id, dispatch_id, channel_type, sender_id, sender_name, brand_id, priority, zone)
       do update set tail = lanes.tail + excluded.tail, open = true

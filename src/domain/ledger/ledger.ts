@@ -58,7 +58,7 @@ export type Charge = { entries: Entry[]; shares: ChargeShare[]; reserved?: Money
  * spending of the month. The caller holds the lock and passes the balance that it read.
  */
 export async function charge(
-  sql: Sql,
+  sql: Transaction,
   companyId: number,
   { balance }: Pick<Account, 'balance'>,
   { entries, shares, reserved = 0n }: Charge,

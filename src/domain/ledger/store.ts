@@ -1,6 +1,6 @@
 import type { Money } from '../../base/money.ts'
 import { insertPieces } from '../../db/insert-pieces.ts'
-import type { Sql } from '../../db/sql.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import type { Account, ChargeShare, Entry } from './account.ts'
 
@@ -66,7 +66,7 @@ const BOOKS: Record<Entry['kind'], { debit: string; credit: string }> = {
 export type EntryPlace = { day: string; at: Date; balance: Money }
 
 /** Writes entries, and adds them to the lines of the day that have the same cause. */
-export async function insertEntries(sql: Sql, companyId: number, entries: Entry[], place: EntryPlace) {
+export async function insertEntries(sql: Transaction, companyId: number, entries: Entry[], place: EntryPlace) {
   const rows = entries.map(entry => ({
     company_id: companyId,
     kind: entry.kind,
@@ -81,8 +81,9 @@ export async function insertEntries(sql: Sql, companyId: number, entries: Entry[
     messages: entry.messages ?? null,
   }))
   const added = await insertPieces(
+    sql,
     rows,
-    piece => sql<{ entryId: number }[]>`insert into ledger_entries ${sql(piece)} returning entry_id`,
+    (sql, piece) => sql<{ entryId: number }[]>`insert into ledger_entries ${sql(piece)} returning entry_id`,
   )
   await addToLines(
     sql,
@@ -93,7 +94,7 @@ export async function insertEntries(sql: Sql, companyId: number, entries: Entry[
   )
 }
 
-function addToLines(sql: Sql, companyId: number, place: EntryPlace, entries: Entry[], entryIds: number[]) {
+function addToLines(sql: Transaction, companyId: number, place: EntryPlace, entries: Entry[], entryIds: number[]) {
   const { day, at, balance } = place
   const numbered = entries.map((entry, i) => ({ ...entry, entryId: entryIds[i]! }))
   const lines = [...Map.groupBy(numbered, causeOf).values()].map(same => ({
@@ -115,8 +116,9 @@ function addToLines(sql: Sql, companyId: number, place: EntryPlace, entries: Ent
     note: same.find(({ note }) => note)?.note ?? null,
   }))
   return insertPieces(
+    sql,
     lines,
-    piece => sql`
+    (sql, piece) => sql`
       insert into ledger_lines ${sql(piece)}
       on conflict (company_id, day, month, kind, dispatch_id, sender_id, tariff_id) where kind not in ('TOPUP', 'CORRECTION')
       do update set
@@ -129,7 +131,7 @@ function addToLines(sql: Sql, companyId: number, place: EntryPlace, entries: Ent
 const causeOf = ({ month, kind, dispatchId, senderId, tariffId }: Entry) =>
   JSON.stringify([month, kind, dispatchId ?? null, senderId ?? null, tariffId ?? null])
 
-export function addShares(sql: Sql, companyId: number, day: string, shares: ChargeShare[]) {
+export function addShares(sql: Transaction, companyId: number, day: string, shares: ChargeShare[]) {
   const rows = shares.map(share => ({
     company_id: companyId,
     day,
@@ -143,8 +145,9 @@ export function addShares(sql: Sql, companyId: number, day: string, shares: Char
     amount: sql.typed.money(share.amount) as never,
   }))
   return insertPieces(
+    sql,
     rows,
-    piece => sql`
+    (sql, piece) => sql`
       insert into charge_days ${sql(piece)}
       on conflict (company_id, day, month, kind, channel_type, brand_id, tariff_id) do update set
         messages = charge_days.messages + excluded.messages, parts = charge_days.parts + excluded.parts, amount = charge_days.amount + excluded.amount`,

@@ -1,6 +1,6 @@
 import type { Money } from '../../base/money.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
-import type { Sql } from '../../db/sql.ts'
+import type { Transaction } from '../../db/sql.ts'
 import type { NewMessage } from '../messages/message.ts'
 import type { StatusChange } from '../messages/messages.ts'
 import * as store from './store.ts'
@@ -34,7 +34,7 @@ export async function* countNew(
 export type NewTraffic = TrafficKind & { uuid: string; brandId: number; parts: number; failed?: { at: Date } }
 
 /** Counts single messages that are written in this transaction. */
-export async function countAccepted(sql: Sql, companyId: number, messages: NewTraffic[]): Promise<void> {
+export async function countAccepted(sql: Transaction, companyId: number, messages: NewTraffic[]): Promise<void> {
   const tally = new TrafficTally()
   for (const message of messages) {
     const accepted = tally.at(timeOfUuid7(message.uuid), message, message.brandId)
@@ -50,7 +50,7 @@ export async function countAccepted(sql: Sql, companyId: number, messages: NewTr
 
 /** Counts the status changes of this transaction, and the prices of delivered messages. */
 export async function countStatusChanges(
-  sql: Sql,
+  sql: Transaction,
   companyId: number,
   changes: StatusChange[],
   prices: { change: StatusChange; amount: Money }[],
@@ -80,7 +80,7 @@ function countChange(tally: TrafficTally, { from, to, at, sentAt, brandId, parts
   }
 }
 
-export async function addTraffic(sql: Sql, companyId: number, tally: TrafficTally): Promise<void> {
+export async function addTraffic(sql: Transaction, companyId: number, tally: TrafficTally): Promise<void> {
   const rows = tally.rows()
   if (rows.length > 0) await store.addTraffic(sql, companyId, rows)
 }

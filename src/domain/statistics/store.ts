@@ -1,12 +1,12 @@
 import { insertPieces } from '../../db/insert-pieces.ts'
-import type { Sql } from '../../db/sql.ts'
+import type { Transaction } from '../../db/sql.ts'
 import { HOUR_MS, type TrafficHour } from './traffic.ts'
 
 /**
  * Adds to the traffic hours of a company. Concurrent transactions of a company lock their rows in the same order, so that they
  * do not deadlock.
  */
-export function addTraffic(sql: Sql, companyId: number, hours: TrafficHour[]) {
+export function addTraffic(sql: Transaction, companyId: number, hours: TrafficHour[]) {
   const rows = hours.toSorted(byKey).map(row => ({
     company_id: companyId,
     hour: new Date(row.hour * HOUR_MS),
@@ -24,8 +24,9 @@ export function addTraffic(sql: Sql, companyId: number, hours: TrafficHour[]) {
     spent: sql.typed.money(row.spent) as never,
   }))
   return insertPieces(
+    sql,
     rows,
-    piece => sql`
+    (sql, piece) => sql`
       insert into traffic_hours ${sql(piece)}
       on conflict (company_id, hour, channel_type, brand_id, traffic_type) do update set
         accepted = traffic_hours.accepted + excluded.accepted, accepted_parts = traffic_hours.accepted_parts + excluded.accepted_parts,

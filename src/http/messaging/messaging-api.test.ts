@@ -56,7 +56,7 @@ describe('GET /balance', () => {
     const billing = { billingZone: 'Europe/Moscow', now: new Date() }
     const spend = (amount: Money) => {
       const entries: Entry[] = [{ kind: 'MESSAGES', amount, currency: 'RUB', month: '2026-07-01' }]
-      return charge(api.sql, companyId, { balance: 0n }, { entries, shares: [] }, billing)
+      return api.sql.begin(tx => charge(tx, companyId, { balance: 0n }, { entries, shares: [] }, billing))
     }
     await spend(money('0.0034'))
     expect(await balanceWith(key)).toBe('{"RUB":1000.12}')

@@ -98,9 +98,11 @@ async function aTemplate(sql: Pool, companyId: number): Promise<number> {
 /** Writes a message into its table. The engine does not send it. */
 export async function aSingle(sql: Pool, companyId: number, channelType: ChannelType): Promise<string> {
   const uuid = uuid7(new Date())
-  await sql`
-    insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, channel_type)
-    values (${companyId}, ${uuid}, 0, 'SENT', 1, 1, ${numberOf.MTS}, ${channelType})`
-  await countAccepted(sql, companyId, [{ uuid, channelType, trafficType: 'PROMO', brandId: 1, parts: 1 }])
+  await sql.begin(async tx => {
+    await tx`
+      insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, channel_type)
+      values (${companyId}, ${uuid}, 0, 'SENT', 1, 1, ${numberOf.MTS}, ${channelType})`
+    await countAccepted(tx, companyId, [{ uuid, channelType, trafficType: 'PROMO', brandId: 1, parts: 1 }])
+  })
   return uuid
 }
