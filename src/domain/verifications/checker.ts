@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts'
-import type { Pool, Transaction } from '../../db/sql.ts'
+import type { Pool } from '../../db/sql.ts'
 import type { CodeBox } from './code-box.ts'
 import * as store from './store.ts'
 import type { CheckStatus } from './verification.ts'
@@ -64,7 +64,7 @@ export class CodeChecker {
 
   async #checkTogether(companyId: number, line: Line, guesses: Guess[]) {
     try {
-      const rows = await this.#sql.begin(sql => checkWithin(sql, companyId, guesses))
+      const rows = await store.checkCodes(this.#sql, companyId, guesses)
       const found = new Map(rows.map(row => [row.uuid, row]))
       for (const guess of guesses) {
         const { status, triesLeft } = found.get(guess.uuid) ?? NOT_FOUND
@@ -82,13 +82,6 @@ export class CodeChecker {
     line.count -= guesses.length
     this.#waiting -= guesses.length
   }
-}
-
-async function checkWithin(sql: Transaction, companyId: number, guesses: Guess[]): Promise<store.Checked[]> {
-  const rows = await store.checkCodes(sql, companyId, guesses)
-  const confirmed = rows.filter(({ isNew }) => isNew)
-  if (confirmed.length > 0) await store.countConfirmations(sql, companyId, confirmed)
-  return rows
 }
 
 const NOT_FOUND: Checked = { status: 'NOT_FOUND', triesLeft: 0 }

@@ -200,64 +200,13 @@ export function updateChannels(sql: Sql, companyId: number, sends: FallbackSend[
     where v.company_id = ${companyId} and v.verification_uuid = l.verification_uuid`
 }
 
-export type Checked = { uuid: string; status: CheckStatus; triesLeft: number; isNew: boolean } & Confirmation
-/** `tookMs`: from the code to its confirmation. */
-export type Confirmation = { verifierId: string; channelType: string; country: string; tookMs: number }
+export type Checked = { uuid: string; status: CheckStatus; triesLeft: number }
 
-/**
- * Judges one code for each of these verifications. A try is counted in the statement that compares, under the lock of
- * the row: parallel guesses come one after the other. Rows are locked in the order of their keys. The statement compares
- * keyed hashes, so the time of the comparison tells nothing about a code. `isNew`: this confirmation is the first.
- */
+/** Judges one code for each of these verifications and counts the confirmations (the function `check_codes` of the schema). */
 export function checkCodes(sql: Sql, companyId: number, guesses: { uuid: string; hash: string }[]) {
   return sql<Checked[]>`
-    with asked as (
-      select message_uuid, decode(hash, 'hex') as hash from unnest(
-        ${guesses.map(({ uuid }) => uuid)}::uuid[], ${guesses.map(({ hash }) => hash)}::text[]
-      ) q (message_uuid, hash)),
-    locked as (
-      select v.*, q.hash from verifications v join asked q on v.verification_uuid = q.message_uuid
-      where v.company_id = ${companyId} order by v.verification_uuid for update of v),
-    judged as (
-      select verification_uuid, verifier_id, channel_type, country, sent_at, confirmed_at, tries_left,
-        now() >= all (code_ends) as is_over,
-        hash = any (code_hashes) and exists (
-          select from unnest(code_hashes, code_ends) c (hash, ends)
-          where c.hash = locked.hash and c.ends > now()) as is_right
-      from locked),
-    outcome as (
-      select *, case
-        when is_over or tries_left = 0 then 'EXPIRED'
-        when is_right then 'CONFIRMED' else 'WRONG_CODE' end as status
-      from judged),
-    failed as (
-      update verifications v set tries_left = v.tries_left - 1 from outcome o
-      where v.company_id = ${companyId} and v.verification_uuid = o.verification_uuid and o.status = 'WRONG_CODE'),
-    confirmed as (
-      update verifications v set confirmed_at = now() from outcome o
-      where v.company_id = ${companyId} and v.verification_uuid = o.verification_uuid
-        and o.status = 'CONFIRMED' and o.confirmed_at is null)
-    select verification_uuid as uuid, status, greatest(0, tries_left - (status = 'WRONG_CODE')::int)::int as tries_left,
-      status = 'CONFIRMED' and confirmed_at is null as is_new, verifier_id, channel_type, country,
-      greatest(0, extract(epoch from now() - sent_at) * 1000)::bigint as took_ms
-    from outcome`
-}
-
-/** Counters are locked in the order of their keys. */
-export function countConfirmations(sql: Sql, companyId: number, confirmations: Confirmation[]) {
-  return sql`
-    insert into verification_counters as k (company_id, verifier_id, day, channel_type, country, what, count, total_ms)
-    select c.company_id, q.verifier_id, (now() at time zone 'UTC')::date, q.channel_type, q.country, 'confirmed', count(*),
-      sum(q.took_ms)::bigint
-    from companies c, unnest(
-      ${confirmations.map(({ verifierId }) => verifierId)}::text[],
-      ${confirmations.map(({ channelType }) => channelType)}::text[],
-      ${confirmations.map(({ country }) => country)}::text[], ${confirmations.map(({ tookMs }) => tookMs)}::bigint[]
-    ) q (verifier_id, channel_type, country, took_ms)
-    where c.company_id = ${companyId}
-    group by 1, 2, 3, 4, 5 order by 2, 4, 5
-    on conflict (company_id, verifier_id, day, channel_type, country, what)
-    do update set count = k.count + excluded.count, total_ms = k.total_ms + excluded.total_ms`
+    select * from check_codes(
+      ${companyId}, ${guesses.map(({ uuid }) => uuid)}::uuid[], ${guesses.map(({ hash }) => hash)}::text[])`
 }
 
 export type VerificationState = {

@@ -373,6 +373,7 @@ describe('limits', () => {
     await anEngine({ secret })
     const destination = aNumber()
     expect(await limited({ destination })).toBe(200)
+    await handedText(api.sql, destination)
     await letPass(api.sql, 61)
     const { body } = await send({ destination })
     await eventually(async () =>
