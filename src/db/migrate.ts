@@ -19,6 +19,8 @@ export type MigrateOptions = {
   beforeContracting?: (minimumVersion: number) => Promise<void>
   /** Gives up before the next migration, and between two tries of one. A try that has begun is finished. */
   signal?: AbortSignal
+  /** Called after a migration that was given up, when the programs that were told to stop may start again. */
+  onLowered?: () => void
 }
 
 const folder = new URL('../../migrations/', import.meta.url)
@@ -48,18 +50,20 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
 }
 
 async function applyPending(pool: Pool, migrations: Migration[], options: MigrateOptions): Promise<Migration[]> {
-  const { upTo = Number.POSITIVE_INFINITY, beforeContracting = async () => {}, signal } = options
+  const { upTo = Number.POSITIVE_INFINITY, beforeContracting = async () => {}, signal, onLowered } = options
   const pending = (await pendingOf(pool, migrations)).filter(({ version }) => version <= upTo)
   try {
     for (const migration of pending) {
       signal?.throwIfAborted()
       const change = kindOf(migration)
       if (change.kind === 'contract') await beforeContracting(change.minimumVersion)
+      signal?.throwIfAborted() // the wait for older programs may have taken minutes
       await apply(pool, migration, signal)
     }
   } catch (error) {
     // If this fails too, the next `migrate` does it.
-    await lowerMinimumVersion(pool, migrations).catch(() => {})
+    const isLowered = await lowerMinimumVersion(pool, migrations).catch(() => false)
+    if (isLowered) onLowered?.()
     throw error
   }
   return pending
@@ -146,15 +150,18 @@ export const raiseMinimumVersion = (sql: Sql, version: number) =>
 /**
  * After a migration that was given up: the programs that `raiseMinimumVersion` told to stop may start again. Only for
  * the process with the lock of migrations: no other one waits for the end of older programs. A program that does not
- * know all applied migrations does not know the right version either, and changes nothing.
+ * know all applied migrations does not know the right version either, and changes nothing. Returns whether the version
+ * was lowered.
  */
-async function lowerMinimumVersion(sql: Sql, migrations: Migration[]) {
+async function lowerMinimumVersion(sql: Sql, migrations: Migration[]): Promise<boolean> {
   const applied = await appliedIn(sql)
   const known = migrations.filter(({ version }) => applied.some(each => each.version === version))
-  if (known.length < applied.length) return
+  if (known.length < applied.length) return false
   const changes = known.map(kindOf).filter(change => change.kind === 'contract')
   const minimum = Math.max(0, ...changes.map(({ minimumVersion }) => minimumVersion))
-  await sql`update schema_compatibility set minimum_version = ${minimum} where minimum_version > ${minimum}`
+  const lowered = await sql`
+    update schema_compatibility set minimum_version = ${minimum} where minimum_version > ${minimum}`
+  return lowered.count > 0
 }
 
 /** The version of a schema, and the oldest program that works with it. Both are 0 where there is no schema. */

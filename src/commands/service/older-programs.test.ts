@@ -74,6 +74,32 @@ describe('with --stop-older', () => {
     expect(process.listenerCount('SIGHUP')).toBe(0) // the next signal ends the process
   })
 
+  test('after a signal, the message does not say that older programs may start again when they may not', async () => {
+    await anEngineOf(15)
+    const { version, migrations } = await contracting('select 1')
+    const outcome = migrating(migrations).catch(error => error)
+    await eventually(() => expect(waitedFor.length).toBeGreaterThan(0))
+    await db.sql.unsafe(`alter table schema_compatibility add constraint kept check (minimum_version = ${version})`)
+    process.emit('SIGHUP')
+    expect(await outcome).toEqual(new UsageError('The migration was interrupted.'))
+    expect(await minimum()).toBe(version)
+    await db.sql`alter table schema_compatibility drop constraint kept`
+    await db.sql`update schema_compatibility set minimum_version = 0`
+  })
+
+  test('a signal just before the migration begins gives it up too', async () => {
+    const older = await anEngineOf(15)
+    const { version, migrations } = await contracting('select 1')
+    let removed: Promise<unknown> | undefined
+    const onWaiting = () => {
+      removed ??= Promise.all([removeEngine(db.sql, older)])
+      process.emit('SIGHUP')
+    }
+    await expect(migrateStoppingOlder(db.sql, onWaiting, { migrations })).rejects.toThrow('interrupted')
+    await removed
+    expect(await schemaVersionsOf(db.sql)).toEqual({ version: version - 1, minimum: 0 })
+  })
+
   test('when the migration cannot be applied, older programs may start again', async () => {
     const { migrations } = await contracting('drop table of_another_name')
     await expect(migrating(migrations)).rejects.toThrow('table "of_another_name" does not exist')

@@ -35,7 +35,8 @@ export async function migrateStoppingOlder(
     await raiseMinimumVersion(sql, minimumVersion)
     await waitForEnd(sql, minimumVersion, { onWaiting, patienceMs, signal })
   }
-  return migrate(sql, { ...options, beforeContracting, signal }).finally(() => interruption.unwatch())
+  const onLowered = () => interruption.addToReason('Older programs may start again.')
+  return migrate(sql, { ...options, beforeContracting, signal, onLowered }).finally(() => interruption.unwatch())
 }
 
 type Waiting = { onWaiting: (older: string) => void; patienceMs: number; signal: AbortSignal }
@@ -53,6 +54,7 @@ async function waitForEnd(sql: Sql, version: number, { onWaiting, patienceMs, si
 
 class Interruption {
   readonly #controller = new AbortController()
+  readonly #reason = new UsageError('The migration was interrupted.')
   readonly signal = this.#controller.signal
 
   watch(): void {
@@ -66,7 +68,12 @@ class Interruption {
 
   readonly #interrupt = () => {
     setTimeout(() => this.unwatch(), ECHO_MS).unref()
-    this.#controller.abort(new UsageError('The migration was interrupted. Older programs may start again.'))
+    this.#controller.abort(this.#reason)
+  }
+
+  /** For facts that are known only after the signal. */
+  addToReason(sentence: string): void {
+    this.#reason.message += ` ${sentence}`
   }
 }
 
