@@ -2193,21 +2193,24 @@ end $function$;
 -- expand
 -- Judges one code for each of these verifications of a company, and counts the confirmations. A try is counted in the
 -- statement that compares, under the lock of the row: parallel guesses come one after the other. Rows are locked in the
--- order of their keys. Keyed hashes are compared, so the time of the comparison tells nothing about a code.
+-- order of their keys, and not waited for longer than in transactions, also behind a pooler. Keyed hashes are compared,
+-- so the time of the comparison tells nothing about a code.
 -- =====================================================================================================================
 
--- Each guess costs a try before it is compared, and each verification is confirmed and counted once.
+-- Compares a guess and counts its try under one lock, so parallel guesses get no further try. Confirms and counts a
+-- verification once.
 CREATE OR REPLACE FUNCTION check_codes(of_company bigint, verification_uuids uuid[], hashes text[])
  RETURNS TABLE(uuid uuid, status text, tries_left integer)
  LANGUAGE plpgsql
+ SET lock_timeout TO '7s'
 AS $function$
 #variable_conflict use_column
 declare
   judged record;
-  verifiers text[] := '{}';
-  channels text[] := '{}';
-  countries text[] := '{}';
-  times bigint[] := '{}';
+  confirmed_verifiers text[] := '{}';
+  confirmed_channels text[] := '{}';
+  confirmed_countries text[] := '{}';
+  confirmed_times bigint[] := '{}';
 begin
   for judged in
     with locked as (
@@ -2237,18 +2240,20 @@ begin
     tries_left := greatest(0, judged.tries_left - (judged.status = 'WRONG_CODE')::int);
     return next;
     if judged.status = 'CONFIRMED' and judged.confirmed_at is null then
-      verifiers := verifiers || judged.verifier_id;
-      channels := channels || judged.channel_type;
-      countries := countries || judged.country;
-      times := times || greatest(0, extract(epoch from now() - judged.sent_at) * 1000)::bigint;
+      confirmed_verifiers := confirmed_verifiers || judged.verifier_id;
+      confirmed_channels := confirmed_channels || judged.channel_type;
+      confirmed_countries := confirmed_countries || judged.country;
+      confirmed_times := confirmed_times || greatest(0, extract(epoch from now() - judged.sent_at) * 1000)::bigint;
     end if;
   end loop;
-  if cardinality(verifiers) > 0 then
+  if cardinality(confirmed_verifiers) > 0 then
     -- Counters are locked in the order of their keys.
     insert into verification_counters as k (company_id, verifier_id, day, channel_type, country, what, count, total_ms)
     select c.company_id, q.verifier_id, (now() at time zone 'UTC')::date, q.channel_type, q.country, 'confirmed', count(*),
       sum(q.took_ms)::bigint
-    from companies c, unnest(verifiers, channels, countries, times) q (verifier_id, channel_type, country, took_ms)
+    from companies c, unnest(
+      confirmed_verifiers, confirmed_channels, confirmed_countries, confirmed_times
+    ) q (verifier_id, channel_type, country, took_ms)
     where c.company_id = of_company
     group by 1, 2, 3, 4, 5 order by 2, 4, 5
     on conflict (company_id, verifier_id, day, channel_type, country, what)

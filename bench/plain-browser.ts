@@ -105,16 +105,18 @@ async function end(process: ChildProcess, profile: string) {
 /** The line in which the browser tells the address for programs. Without one, its words tell the reason. */
 async function addressOf({ stderr }: ChildProcess): Promise<string> {
   let printed = ''
-  const late = setTimeout(() => stderr!.destroy(), START_MS)
-  for await (const chunk of stderr!.iterator({ destroyOnReturn: false })) {
-    printed += String(chunk)
-    const found = /(ws:\/\/\S+)\n/.exec(printed)
-    if (!found) continue
+  const late = setTimeout(() => stderr!.push(null), START_MS) // ends the loop
+  try {
+    for await (const chunk of stderr!.iterator({ destroyOnReturn: false })) {
+      printed += String(chunk)
+      const found = /(ws:\/\/\S+)\n/.exec(printed)
+      if (found) return found[1]!
+    }
+    throw new Error(`the browser did not start: ${printed}`)
+  } finally {
     clearTimeout(late)
     stderr!.resume()
-    return found[1]!
   }
-  throw new Error(`the browser did not start: ${printed}`)
 }
 
 /** The browser keeps its entries for observers that come later. */

@@ -74,7 +74,7 @@ export class ReplicaReading implements Reading {
       return await Promise.race([work(replica), this.#rejectHanging(answered.signal)])
     } catch (error) {
       if (!isReplicaLost(error)) throw error
-      this.#use(false, error)
+      if (!(error instanceof ReplicaSilent)) this.#use(false, error) // else the newest measurement decides
       return work(primary)
     } finally {
       answered.abort()

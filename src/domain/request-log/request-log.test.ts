@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { aCompany, aPartner } from '../../testing/factories.ts'
 import { planModes, readsOf } from '../../testing/plans.ts'
 import { RequestBuffer } from './buffer.ts'
@@ -93,7 +94,7 @@ describe('writing', () => {
       for (const request of times(5000, aRequest())) writer.note(request)
       await new Promise(resolve => setImmediate(resolve))
     }
-    await expect.poll(() => writes).toBe(1) // the first one still waits, and no other begins
+    await eventually(() => expect(writes).toBe(1)) // the first one still waits, and no other begins
     silent.close()
     await sql.end({ timeout: 0 })
     await writer.stop() // drops the remaining requests and does not throw
@@ -138,16 +139,14 @@ describe('the last uses of keys', () => {
     })
     await db.sql.unsafe(`alter table key_uses add constraint refused check (company_id <> ${ids[0]})`)
     await usedBy(writer, [...ids])
-    await expect.poll(() => keysUsed([...ids])).toEqual([0, 1])
-    await expect.poll(logged).toMatchObject([{ msg: 'request_log.uses_not_written', companyId: ids[0] }])
+    await eventually(async () => expect(await keysUsed([...ids])).toEqual([0, 1]))
+    await eventually(() => expect(logged()).toMatchObject([{ msg: 'request_log.uses_not_written', companyId: ids[0] }]))
     await db.sql`alter table key_uses drop constraint refused`
     // In the same minute. The uses of a request of any company are enough.
-    await expect
-      .poll(async () => {
-        await usedBy(writer, [ids[1]])
-        return keysUsed([...ids])
-      })
-      .toEqual([1, 1])
+    await eventually(async () => {
+      await usedBy(writer, [ids[1]])
+      expect(await keysUsed([...ids])).toEqual([1, 1])
+    })
     await writer.stop()
     expect(logged()).toHaveLength(1)
   })
@@ -177,7 +176,7 @@ describe('the last uses of keys', () => {
         await usedBy(writer, [hanging])
         const [row] = await db.sql`select count(*)::int as listed from requests where owner_id = ${hanging}`
         expect(row!.listed).toBe(write)
-        await expect.poll(blocked).toBe(1)
+        await eventually(async () => expect(await blocked()).toBe(1))
       }
       stopped = writer.stop()
     })

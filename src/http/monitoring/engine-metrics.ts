@@ -96,8 +96,9 @@ export function engineMetrics(registry: Registry) {
       level.reset()
       for (const { gauge } of service) gauge.remove() // `reset` would show a figure that is not known as 0
       for (const { gauge } of engine) gauge.reset()
+      await sql`select`
+      databaseUp.set(1) // before the checks: they can take long in a busy database
       const { checks, processes } = await healthOf({ sql, now, dataFolder })
-      databaseUp.set(Number(processes !== null))
       showChecks(checks)
       showEngines(processes ?? [])
     },

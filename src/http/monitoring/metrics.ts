@@ -61,20 +61,25 @@ export function registerMetrics(
   })
   app.get('/metrics', async (request, reply) => {
     refuseStrangers(request, allowed)
-    // Without the database, the metrics of the process are still served.
-    await figures.refresh(sql, log).catch(err => log.warn({ err }, 'metrics.not_read'))
-    return reply.type(ofService.contentType).send(`${await processMetrics()}\n${await ofService.metrics()}`)
+    const ofDatabase = await figures.read(sql, log).catch(err => {
+      log.warn({ err }, 'metrics.not_read')
+      return ofService.metrics() // the figures that are known already
+    })
+    return reply.type(ofService.contentType).send(`${await processMetrics()}\n${ofDatabase}`)
   })
 }
 
-/** Figures of the whole service. Requests at the same time share one reading. */
+/**
+ * Figures of the whole service, as text. Requests at the same time share one reading, and a reading that takes too long ends
+ * before the next one begins: two readings at once would count the same messages twice.
+ */
 function figuresOfDatabase(registry: Registry, dataFolder: string | undefined) {
   const gateways = gatewayGauges(registry)
   const blocked = blockedGauge(registry)
   const versions = versionMetrics(registry)
   const traffic = trafficMetrics(registry)
   const engines = engineMetrics(registry)
-  let running: Promise<unknown> | undefined
+  let running: Promise<string> | undefined
 
   const refreshAll = (sql: Pool, log: Context['log'], now = new Date()) =>
     Promise.all([
@@ -85,11 +90,13 @@ function figuresOfDatabase(registry: Registry, dataFolder: string | undefined) {
       engines.refresh(sql, now, dataFolder).catch(err => log.warn({ err }, 'engine_metrics.not_read')),
     ])
   return {
-    refresh(sql: Pool, log: Context['log']): Promise<unknown> {
-      running ??= within(LONGEST_READ_MS, refreshAll(sql, log)).finally(() => {
-        running = undefined
-      })
-      return running
+    read(sql: Pool, log: Context['log']): Promise<string> {
+      running ??= refreshAll(sql, log)
+        .then(() => registry.metrics())
+        .finally(() => {
+          running = undefined
+        })
+      return within(LONGEST_READ_MS, running)
     },
   }
 }
