@@ -3,6 +3,7 @@ import { money } from '../../base/money.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { anApprovedSender, numberOf } from '../../testing/factories.ts'
+import { testOnOneServer } from '../../testing/one-server.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { addRecipients, createClientDispatch } from '../dispatches/client-dispatches.ts'
@@ -102,7 +103,7 @@ describe('reading', () => {
     expect(await db.sql`select from message_timers where message_uuid = ${uuid!}`).toEqual([])
   })
 
-  test('that is being recorded when its time is over counts', async () => {
+  testOnOneServer('that is being recorded when its time is over counts', async () => {
     const [uuid] = await accept(request({ channelType: 'VIBER' }))
     await record([delivered(uuid!)])
     let telling: Promise<void> | undefined

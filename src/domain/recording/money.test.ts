@@ -5,6 +5,7 @@ import { connect } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { runnableLanes } from '../../testing/lanes.ts'
+import { testOnOneServer } from '../../testing/one-server.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, stop, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { updateCompany } from '../companies/companies.ts'
@@ -97,7 +98,7 @@ test('starts beside settlements never exceed the budget', async () => {
   await lookAtBooks(world)
 })
 
-test('a start that waited for the account sees the amount that was spent meanwhile', async () => {
+testOnOneServer('a start that waited for the account sees the amount that was spent meanwhile', async () => {
   const world = await aWorld(db.sql, { budget: '10.00' })
   const dispatchId = await aDispatch(db.sql, numbering, world, people(1))
   let starting: Promise<unknown> | undefined
