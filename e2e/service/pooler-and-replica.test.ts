@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
+import { connect } from '../../src/db/sql.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { hasPgBouncer, PostgresCluster } from '../../src/testing/postgres-cluster.ts'
 import {
@@ -92,6 +93,31 @@ describe.skipIf(!hasPgBouncer)(
       expect([...(await limits())]).toEqual([{ lock: '0', idle: '0' }])
       await expect(sql.listen('tidings_lanes', () => {})).rejects.toThrow('set TIDINGS_LISTEN_URL')
       await close()
+    })
+
+    test('no statement is lost when more are sent at the same time than there are connections', async () => {
+      const sql = connect(pooler, { max: 1, prepare: false, isPooled: true })
+      await sql`create table locked (id int)`
+      const isLocked = Promise.withResolvers<void>()
+      const ended = Promise.withResolvers<void>()
+      const lock = cluster.a.ask(sql =>
+        sql.begin(async tx => {
+          await tx`lock table locked`
+          isLocked.resolve()
+          await ended.promise
+        }),
+      )
+      await isLocked.promise
+      const first = sql`select 1 as one`
+      // The server cannot describe this statement before the lock is gone. The pooler must not forget it until then.
+      const second = sql`select from locked where id = ${1}`
+      const third = sql.unsafe('select 3 as three')
+      const all = Promise.all([first, second, third])
+      await first
+      ended.resolve()
+      await lock
+      expect((await all).map(rows => [...rows])).toEqual([[{ one: 1 }], [], [{ three: 3 }]])
+      await sql.end()
     })
 
     test('prepared statements are refused in one sentence by a pooler that is too old for them', async () => {

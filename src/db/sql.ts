@@ -13,6 +13,7 @@ import { UsageError } from '../base/errors.ts'
 import { formatMoney, type Money, money } from '../base/money.ts'
 import { knowArrays } from './arrays.ts'
 import { IDLE_IN_TRANSACTION_MS, LOCK_MS } from './patience.ts'
+import { withoutPipelining } from './pipelining.ts'
 import { type Probe, ServerChoice, type ServerState } from './server-choice.ts'
 import { guardTransactions } from './transaction.ts'
 
@@ -116,7 +117,7 @@ function connectThrough(dial: Dial, address: DatabaseAddress, options: ConnectOp
   const pool = postgres(address.driverUrl, settings) as unknown as Pool
   knowArrays(pool.options)
   pool.reserve = refuseReserve
-  return guardTransactions(pool, isPooled ? setLocal(limits) : undefined)
+  return isPooled ? guardTransactions(withoutPipelining(pool), setLocal(limits)) : guardTransactions(pool)
 }
 
 const setLocal = (limits: Record<string, number>) =>
