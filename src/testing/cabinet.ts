@@ -5,6 +5,7 @@ import type { Place } from '../domain/people/person.ts'
 import type { App } from '../http/app.ts'
 import { registerCabinetApi } from '../http/cabinet/cabinet-api.ts'
 import type { Needs } from '../http/cabinet/sign-in/access.ts'
+import { inputsOf } from './routes.ts'
 
 export const PASSWORD = 'correct horse battery'
 
@@ -58,8 +59,8 @@ export class CabinetBrowser {
 }
 
 /**
- * Every route of the cabinet except HEAD: its name like `GET /people`, its right, and whether its query may name a
- * company.
+ * Every route of the cabinet except HEAD: its name like `GET /people`, its right, its inputs, and whether its query
+ * may name a company.
  */
 export async function cabinetRoutes(sql: Pool) {
   const routes: RouteOptions[] = []
@@ -74,6 +75,7 @@ export async function cabinetRoutes(sql: Pool) {
     .map(({ method, url, config, schema }) => ({
       route: `${method} ${url.replace('/cabinet/api', '')}`,
       needs: config!.needs as Needs,
+      inputs: inputsOf({ url, schema }),
       takesCompany: 'companyId' in ((schema?.querystring as { properties?: object })?.properties ?? {}),
     }))
 }

@@ -11,7 +11,10 @@ import { saveLinks } from '../../domain/short-links/short-links.ts'
 import { defaultPage, defaultSettings } from '../../domain/verifiers/verifier.ts'
 import { formOf, useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, cabinetRoutes, ofCompany, ofPartner, PASSWORD, staff } from '../../testing/cabinet.ts'
+import { useTraces } from '../../testing/conformance/traces.ts'
+import { printOfTables } from '../../testing/conformance/world.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
+import { isId } from '../../testing/routes.ts'
 import { aDispatch, billingZone, someRecipients } from '../../testing/world.ts'
 import type { Needs } from './sign-in/access.ts'
 
@@ -229,10 +232,13 @@ const holders: Record<Right, string> = {
 }
 
 const { api } = useApp('/docs/partner.json')
+const { expectNoTraceOf, mayChange } = useTraces(api)
 const MARK = 'Kolibri'
 /** The attackers belong to the partner `ours`. They must not reach any object of the partner `theirs`. */
 let ours: Side
 let theirs: Side & Awaited<ReturnType<typeof belongingsOf>>
+/** The owner of another company of the same partner as `theirs`. */
+let neighbour: CabinetBrowser
 let routes: Awaited<ReturnType<typeof cabinetRoutes>>
 
 type Side = { partnerId: number; companyId: number; owner: CabinetBrowser; partnerOwner: CabinetBrowser }
@@ -242,6 +248,12 @@ beforeAll(async () => {
   ours = await aSide('Romashka')
   const home = await aSide(MARK)
   theirs = { ...home, ...(await belongingsOf(home, MARK)) }
+  const beside = await aCompany(
+    api.sql,
+    { partnerId: home.partnerId, login: MARK, currency: 'RUB' },
+    { name: 'Vasilek' },
+  )
+  neighbour = await signedIn(ofCompany(beside), 'owner')
 })
 
 async function aSide(name: string): Promise<Side> {
@@ -487,12 +499,13 @@ describe('every route of the cabinet', () => {
     .filter(route => !ofEverybody.includes(route))
     .sort((one, other) => Number(one.startsWith('DELETE')) - Number(other.startsWith('DELETE')))
 
-  test.each(tenantRoutes)('%s finds nothing of another company, and its owner finds it', async route => {
+  test.each(tenantRoutes)('%s finds nothing of another company, and changes nothing', async route => {
     const { needs, takesCompany } = routes.find(one => one.route === route)!
     const isById = /:(?!kind|month)/.test(route)
     expect([route, takesCompany || isById || route === 'GET /live']).toEqual([route, true])
     const attackers = [
       { kind: 'COMPANY', browser: ours.owner, own: undefined },
+      { kind: 'COMPANY', browser: neighbour, own: undefined },
       { kind: 'PARTNER', browser: ours.partnerOwner, own: ours.companyId },
     ] as const
     for (const { kind, browser, own } of attackers) {
@@ -501,11 +514,21 @@ describe('every route of the cabinet', () => {
       for (const companyId of named) {
         const [path, body] = requestOf(route, takesCompany ? companyId : undefined)
         const status = ofStaffAlone.includes(route) ? 403 : 404
-        expect([path, await ask(browser, route, path, body)]).toMatchObject([path, { status }])
+        await expectNoTraceOf(`${route} ${path}`)
+        const answer = await ask(browser, route, path, body)
+        expect([path, answer]).toMatchObject([path, { status }])
+        expect(answer.text).not.toContain(MARK)
       }
     }
-    if (route === 'GET /live' || ofStaffAlone.includes(route)) return // the answer does not end, or the route refuses the owner too
+  })
+
+  // The answer of the first does not end, and the others refuse the owner too.
+  const withoutOwner = ['GET /live', ...ofStaffAlone]
+
+  test.each(tenantRoutes.filter(route => !withoutOwner.includes(route)))('%s finds an own object', async route => {
+    const { needs, takesCompany } = routes.find(one => one.route === route)!
     const browser = may({ kind: 'COMPANY', role: 'owner' }, needs as Right) ? theirs.owner : theirs.partnerOwner
+    await mayChange()
     const { text } = await ask(browser, route, ...requestOf(route, takesCompany ? theirs.companyId : undefined))
     expect([route, /"code":(4010|4030|4040|5000)/.exec(text)?.[0]]).toEqual([route, undefined])
   })
@@ -533,25 +556,172 @@ test("an answer about the viewer's own companies contains nothing of other compa
   expect((await ask(theirs.partnerOwner, 'GET /company-list', '/company-list')).text).toContain(MARK)
 })
 
-test('an id of another company within a query or a body is refused, or finds nothing', async () => {
-  const own = await belongingsOf(ours, 'Romashka')
-  const requests: [string, string, object?][] = [
-    ['GET', `/messages?dispatch=${theirs.dispatchId}`],
-    ['GET', `/messages?q=${theirs.uuid}`],
-    ['GET', `/links?dispatch=${theirs.dispatchId}`],
-    ['GET', `/callbacks?message=${theirs.uuid}`],
-    ['GET', `/verification?verifier=${theirs.verifierId}`],
-    ['GET', `/audit?subject=key:${theirs.keyId}`],
-    ['GET', `/people?partnerId=${theirs.partnerId}`],
-    ['POST', `/people?partnerId=${theirs.partnerId}`, { login: 'intruder@example.com', role: 'owner' }],
-    ['POST', '/senders', nameOf([theirs.documentId])],
-    ['POST', '/templates', templateOf('Taken', theirs.senderId)],
-    ['PUT', '/inbound/centers/default', { centerId: theirs.centerId, seen: own.centerId }],
-    ['POST', `/messages/${own.uuid}/callbacks/${theirs.callbackId}/replay`],
-  ]
-  for (const [method, path, body] of requests) {
-    const { status, text } = await ask(ours.owner, method, path, body)
-    const isNothing = status >= 400 && status < 500
-    expect([path, status, isNothing || text.includes('kolibri')]).toEqual([path, status, isNothing])
+describe('an id of another company within a query or a body', () => {
+  type Own = Awaited<ReturnType<typeof belongingsOf>>
+  type Request = { path?: string; query?: string; body?: object }
+  const ofPartnerOfTheirs = () => ({ query: `partnerId=${theirs.partnerId}` })
+  const company = { name: 'Taken', counteragentType: 'LEGAL', counteragentInn: '7700000003' }
+  const versionOf = async (path: string) => (await ours.owner.ask('GET', path)).body.version as string
+
+  /** Every id within a query or a body of a route that tenants may use: a request with it, or why there is none. */
+  const requests: Record<string, ((own: Own) => Request | Promise<Request>) | string> = {
+    'GET /people ?partnerId': ofPartnerOfTheirs,
+    'POST /people ?partnerId': () => ({
+      ...ofPartnerOfTheirs(),
+      body: { login: 'intruder@example.com', role: 'owner' },
+    }),
+    'PATCH /people/:personId ?partnerId': () => ({ ...ofPartnerOfTheirs(), body: { role: 'owner' } }),
+    'POST /people/:personId/invitation ?partnerId': ofPartnerOfTheirs,
+    'GET /company-list ?partnerId': ofPartnerOfTheirs,
+    'POST /companies body.partnerId': () => ({ body: { ...company, partnerId: theirs.partnerId } }),
+    'GET /audit ?person': () => ({ query: `person=${theirs.personId}` }),
+    'GET /audit ?subject': () => ({ query: `subject=key:${theirs.keyId}` }),
+    'GET /blacklist ?q': () => ({ query: `q=${MARK}` }),
+    'GET /inbound ?q': () => ({ query: `q=${MARK}` }),
+    'GET /inbound ?center': () => ({ query: `center=${theirs.centerId}` }),
+    'GET /inbound/report ?q': () => ({ query: `q=${MARK}` }),
+    'GET /inbound/report ?center': () => ({ query: `center=${theirs.centerId}` }),
+    'POST /inbound/rules body.center': 'is a name of a center of the own company',
+    'PATCH /inbound/rules/:ruleId body.center': 'is a name of a center of the own company',
+    'PATCH /inbound/rules/:ruleId body.seen.centerId': 'is compared with the own rule, and not stored',
+    'PUT /inbound/centers/default body.centerId': own => ({
+      body: { centerId: theirs.centerId, seen: own.centerId },
+    }),
+    'GET /links ?q': () => ({ query: 'q=kolibri' }),
+    'GET /links ?dispatch': () => ({ query: `dispatch=${theirs.dispatchId}` }),
+    'GET /messages ?q': () => ({ query: `q=${theirs.uuid}` }),
+    'GET /messages ?dispatch': () => ({ query: `dispatch=${theirs.dispatchId}` }),
+    'GET /messages/incoming ?q': () => ({ query: `q=${theirs.uuid}` }),
+    'GET /messages/report ?q': () => ({ query: `q=${theirs.uuid}` }),
+    'GET /messages/report ?dispatch': () => ({ query: `dispatch=${theirs.dispatchId}` }),
+    'GET /live ?dispatches': 'the test of every route does it',
+    'GET /verification ?verifier': () => ({ query: `verifier=${theirs.verifierId}` }),
+    'POST /verification/unblock body.subject': 'is a subject of the own company, such as a number',
+    'POST /verification/:kind/:id/try/check body.uuid': own => ({
+      path: `/verification/verifiers/${own.verifierId}/try/check`,
+      body: { uuid: theirs.uuid, code: '1234' },
+    }),
+    'GET /prices/calculation ?partnerId': () => ({
+      query: `partnerId=${theirs.partnerId}&channelType=SMS&messages=1`,
+    }),
+    'POST /senders body.documentIds': () => ({ body: nameOf([theirs.documentId]) }),
+    'PATCH /senders/:senderId body.documentIds': async own => ({
+      path: `/senders/${own.senderId}`,
+      body: { version: await versionOf(`/senders/${own.senderId}`), documentIds: [theirs.documentId] },
+    }),
+    'POST /templates body.senderId': () => ({ body: templateOf('Taken', theirs.senderId) }),
+    'PATCH /templates/:templateId body.senderId': async own => ({
+      path: `/templates/${own.templateId}`,
+      body: { version: await versionOf(`/templates/${own.templateId}`), senderId: theirs.senderId },
+    }),
+    'POST /keys body.center': 'is a name of a center of the own company',
+    'GET /callbacks ?message': () => ({ query: `message=${theirs.uuid}` }),
+    'POST /callbacks/receivers/try body.receiver': () => ({ body: { receiver: 'https://kolibri.example' } }),
+    'GET /requests ?partnerId': ofPartnerOfTheirs,
+    'GET /requests ?key': () => ({ query: `key=${theirs.keyId}` }),
+    'GET /requests ?requestId': () => ({ query: 'requestId=of-kolibri' }),
   }
+
+  test('is in the list above: add the ids of a new route to it', () => {
+    const ids = routes
+      .filter(({ needs }) => isOfTenants(needs))
+      .flatMap(({ route, inputs }) => inputs.filter(input => isId(input)).map(input => [route, input] as const))
+      .filter(([, input]) => !input.startsWith(':') && input !== '?companyId') // the test of every route has these
+    expect(ids.map(([route, input]) => `${route} ${input}`).sort()).toEqual(Object.keys(requests).sort())
+  })
+
+  test('is refused, or finds nothing, and changes nothing', async () => {
+    const own = await belongingsOf(ours, 'Romashka')
+    const wrong: unknown[] = []
+    const before = await printOfTables(api.sql)
+    for (const [name, requestOf] of Object.entries(requests)) {
+      if (typeof requestOf === 'string') continue
+      const [method, pattern] = name.split(' ') as [string, string]
+      const { path, query, body } = await requestOf(own)
+      const { takesCompany, needs } = routes.find(({ route }) => route === `${method} ${pattern}`)!
+      const filled = path ?? pattern.replace(/:(\w+)/g, (_, param) => String(idsOfTheirs(pattern)[param]))
+      for (const [browser, kind] of [
+        [ours.owner, 'COMPANY'],
+        [ours.partnerOwner, 'PARTNER'],
+      ] as const) {
+        if (!may({ kind, role: 'owner' }, needs as Right)) continue
+        const isNamed = kind === 'PARTNER' && takesCompany && !query?.startsWith('partnerId')
+        const named = isNamed ? `&companyId=${ours.companyId}` : ''
+        const { status, text } = await ask(browser, name, `${filled}?${query ?? ''}${named}`, body)
+        if (status >= 400 && status < 500) continue
+        const nothing = await ask(browser, name, `${filled}?${query ? unknownIn(query) : ''}${named}`, body)
+        const isNothing =
+          method === 'GET' ? timeless(text) === timeless(nothing.text) : /"status":"NOT_FOUND"/.test(text)
+        if (!isNothing || /kolibri/i.test(text)) wrong.push([name, kind, status, text])
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(await printOfTables(api.sql)).toEqual(before)
+  })
+
+  test('is found by its owner', async () => {
+    const found: string[] = []
+    for (const [name, requestOf] of Object.entries(requests)) {
+      if (typeof requestOf === 'string' || !name.startsWith('GET')) continue
+      const { query } = await requestOf(theirs)
+      const [, path] = name.split(' ')
+      const { text } = await ask(theirs.owner, name, `${path}?${query}`)
+      if (/kolibri/i.test(text)) found.push(name)
+    }
+    expect(found).toEqual(expect.arrayContaining(['GET /audit ?subject', 'GET /links ?q', 'GET /messages ?dispatch']))
+  })
+
+  /** The same query with an id or a text that does not exist. */
+  const unknownIn = (query: string) =>
+    query
+      .replace(/=(key:)?\d+(?=&|$)/, '=$1999999')
+      .replace(/=[0-9a-f-]{36}/, `=${NOWHERE}`)
+      .replace(/kolibri/i, 'Xolibri')
+})
+
+const timeless = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+const NOWHERE = '0198c5a0-0000-7000-8000-000000000000'
+
+test("a session of another person cannot be ended, also not by the person's own partner", async () => {
+  const { body } = await theirs.owner.ask('GET', '/account/sessions')
+  for (const browser of [ours.owner, neighbour, theirs.partnerOwner])
+    expect((await browser.ask('DELETE', `/account/sessions/${body.sessions[0].id}`)).status).toBe(404)
+  expect((await theirs.owner.ask('GET', '/session')).status).toBe(200)
+})
+
+describe('a request of another site', () => {
+  const siteHeaders: Record<string, string>[] = [
+    { origin: 'https://evil.example' },
+    { origin: 'http://localhost:8080.evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ]
+
+  test('is refused on every route that changes something, also with a valid cookie, and changes nothing', async () => {
+    const changing = routes.filter(({ route }) => !route.startsWith('GET'))
+    expect(changing.length).toBeGreaterThan(80)
+    const admin = await signedIn(staff, 'admin')
+    const before = await printOfTables(api.sql)
+    const wrong: unknown[] = []
+    for (const { route } of changing)
+      for (const more of siteHeaders) {
+        const [path, body] = requestOf(route, ours.companyId)
+        const headers = { host: 'localhost:8080', cookie: admin.cookie!, ...more }
+        const method = route.split(' ')[0] as Method
+        const answer = await api.app.inject({ method, url: `/cabinet/api${path}`, payload: body ?? {}, headers })
+        const isRefused = answer.statusCode === 403 && answer.body.includes('comes from another site')
+        if (!isRefused) wrong.push([route, more, answer.statusCode])
+      }
+    expect(wrong).toEqual([])
+    expect(await printOfTables(api.sql)).toEqual(before)
+  })
+
+  test('is no way around it: HEAD and GET change nothing', async () => {
+    const admin = await signedIn(staff, 'admin')
+    const reading = routes.filter(({ route }) => route.startsWith('GET') && route !== 'GET /live')
+    const before = await printOfTables(api.sql, ['sessions'])
+    for (const { route } of reading) await ask(admin, route, requestOf(route, theirs.companyId)[0])
+    expect(await printOfTables(api.sql, ['sessions'])).toEqual(before)
+  })
 })
