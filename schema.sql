@@ -2206,47 +2206,50 @@ CREATE OR REPLACE FUNCTION check_codes(of_company bigint, verification_uuids uui
 AS $function$
 #variable_conflict use_column
 declare
-  judged record;
+  locked record;
+  guess bytea;
+  failed uuid[] := '{}';
+  confirmed uuid[] := '{}';
   confirmed_verifiers text[] := '{}';
   confirmed_channels text[] := '{}';
   confirmed_countries text[] := '{}';
   confirmed_times bigint[] := '{}';
 begin
-  for judged in
-    with locked as (
-      select v.*, decode(q.hash, 'hex') as hash
-      from verifications v join unnest(verification_uuids, hashes) q (verification_uuid, hash)
-        on v.verification_uuid = q.verification_uuid
-      where v.company_id = of_company order by v.verification_uuid for update of v),
-    outcome as (
-      select *, case
-        when now() >= all (code_ends) or tries_left = 0 then 'EXPIRED'
-        when hash = any (code_hashes) and exists (
-          select from unnest(code_hashes, code_ends) c (hash, ends)
-          where c.hash = locked.hash and c.ends > now()) then 'CONFIRMED'
-        else 'WRONG_CODE' end as status
-      from locked),
-    failed as (
-      update verifications v set tries_left = v.tries_left - 1 from outcome o
-      where v.company_id = of_company and v.verification_uuid = o.verification_uuid and o.status = 'WRONG_CODE'),
-    confirmed as (
-      update verifications v set confirmed_at = now() from outcome o
-      where v.company_id = of_company and v.verification_uuid = o.verification_uuid
-        and o.status = 'CONFIRMED' and o.confirmed_at is null)
-    select * from outcome
+  for locked in
+    select v.* from verifications v
+    where v.company_id = of_company and v.verification_uuid = any (verification_uuids)
+    order by v.verification_uuid for update
   loop
-    uuid := judged.verification_uuid;
-    status := judged.status;
-    tries_left := greatest(0, judged.tries_left - (judged.status = 'WRONG_CODE')::int);
-    return next;
-    if judged.status = 'CONFIRMED' and judged.confirmed_at is null then
-      confirmed_verifiers := confirmed_verifiers || judged.verifier_id;
-      confirmed_channels := confirmed_channels || judged.channel_type;
-      confirmed_countries := confirmed_countries || judged.country;
-      confirmed_times := confirmed_times || greatest(0, extract(epoch from now() - judged.sent_at) * 1000)::bigint;
+    guess := decode(hashes[array_position(verification_uuids, locked.verification_uuid)], 'hex');
+    uuid := locked.verification_uuid;
+    tries_left := locked.tries_left;
+    if tries_left = 0 or now() >= all (locked.code_ends) then
+      status := 'EXPIRED';
+    elsif guess = any (locked.code_hashes) and exists (
+      select from unnest(locked.code_hashes, locked.code_ends) c (hash, ends) where c.hash = guess and c.ends > now())
+    then
+      status := 'CONFIRMED';
+      if locked.confirmed_at is null then
+        confirmed := confirmed || uuid;
+        confirmed_verifiers := confirmed_verifiers || locked.verifier_id;
+        confirmed_channels := confirmed_channels || locked.channel_type;
+        confirmed_countries := confirmed_countries || locked.country;
+        confirmed_times := confirmed_times || greatest(0, extract(epoch from now() - locked.sent_at) * 1000)::bigint;
+      end if;
+    else
+      status := 'WRONG_CODE';
+      failed := failed || uuid;
+      tries_left := tries_left - 1;
     end if;
+    return next;
   end loop;
-  if cardinality(confirmed_verifiers) > 0 then
+  if cardinality(failed) > 0 then
+    update verifications v set tries_left = v.tries_left - 1
+    where v.company_id = of_company and v.verification_uuid = any (failed);
+  end if;
+  if cardinality(confirmed) > 0 then
+    update verifications v set confirmed_at = now()
+    where v.company_id = of_company and v.verification_uuid = any (confirmed);
     -- Counters are locked in the order of their keys.
     insert into verification_counters as k (company_id, verifier_id, day, channel_type, country, what, count, total_ms)
     select c.company_id, q.verifier_id, (now() at time zone 'UTC')::date, q.channel_type, q.country, 'confirmed', count(*),

@@ -3,6 +3,7 @@ import { uuid7Batch } from '../../base/uuid7.ts'
 import { updateStatuses } from '../../domain/messages/store.ts'
 import { selectOpen } from '../../domain/receipts/store.ts'
 import { selectReported } from '../../domain/recording/reported-messages.ts'
+import { checkCodes } from '../../domain/verifications/store.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, aPartner } from '../../testing/factories.ts'
 import { planModes } from '../../testing/plans.ts'
@@ -60,9 +61,9 @@ describe.each(planModes)('%s', mode => {
 
   test.each(Object.entries(works))('messages %s without reading their neighbours', async (_, work) => {
     const read = await pool.begin(async tx => {
-      const before = await rowsRead(tx)
+      const before = await rowsRead(tx, 'messages\\_%')
       expect(await work(tx, uuids)).toHaveLength(ASKED)
-      return (await rowsRead(tx)) - before
+      return (await rowsRead(tx, 'messages\\_%')) - before
     })
     expect(read).toBeGreaterThanOrEqual(ASKED)
     expect(read).toBeLessThan(3 * ASKED)
@@ -79,10 +80,45 @@ describe.each(planModes)('%s', mode => {
   }
 })
 
-/** Rows of messages that the transaction has read so far. */
-async function rowsRead(tx: Sql): Promise<number> {
+describe.each(planModes)('codes, %s', mode => {
+  test('are checked without reading their neighbours', async () => {
+    const companyId = await aCompany(db.sql, await aPartner(db.sql))
+    const pool = connect(db.url, { max: 1 })
+    await pool`select set_config('plan_cache_mode', ${mode}, false)`
+    const check = (sql: Sql, uuids: string[]) =>
+      checkCodes(
+        sql,
+        companyId,
+        uuids.map(uuid => ({ uuid, hash: '00' })),
+      )
+    for (const uuid of await codes(companyId, 10)) await check(pool, [uuid])
+    const uuids = await codes(companyId, SIZE)
+    const read = await pool.begin(async tx => {
+      const before = await rowsRead(tx, 'verifications%')
+      expect(await check(tx, [...uuids.slice(0, ASKED - 1), uuids.at(-1)!])).toHaveLength(ASKED)
+      return (await rowsRead(tx, 'verifications%')) - before
+    })
+    expect(read).toBeGreaterThanOrEqual(ASKED)
+    expect(read).toBeLessThan(4 * ASKED)
+    await pool.end()
+  })
+
+  async function codes(companyId: number, count: number): Promise<string[]> {
+    const made = uuid7Batch(new Date(), count)
+    await db.sql`
+      insert into verifications (company_id, verification_uuid, verifier_id, destination, country, prefix, channel_type,
+        code_hashes, code_ends, tries_left, sent_at)
+      select ${companyId}, verification_uuid, 'abcdef', (79160000000 + n)::text, 'RU', '7916000', 'SMS',
+        array['\\x01'::bytea], array[now() + interval '1 hour'], 3, now()
+      from unnest(${made}::uuid[]) with ordinality q (verification_uuid, n)`
+    return made
+  }
+})
+
+/** Rows of these tables that the transaction has read so far. */
+async function rowsRead(tx: Sql, tables: string): Promise<number> {
   const [row] = await tx<{ rows: number }[]>`
     select coalesce(sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)), 0)::bigint as rows
-    from pg_stat_xact_user_tables where relname like 'messages\_%'`
+    from pg_stat_xact_user_tables where relname like ${tables}`
   return row!.rows
 }
