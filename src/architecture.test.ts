@@ -61,6 +61,7 @@ const slices = [
   'flashcalls',
   'inbound',
   'verification',
+  'erasure',
   'audit',
   'overview',
   'health',

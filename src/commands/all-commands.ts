@@ -26,7 +26,7 @@ export const commands: Command[] = [
   ...under('The service', serviceCommands),
   ...under('Sending', [...sendCommands, ...dispatchCommands, ...messageCommands]),
   ...under('Partners, staff and people of the cabinet', [...partnerCommands, ...staffCommands, ...personCommands]),
-  ...under('Audit log', auditCommands),
+  ...under('Audit log and personal data', auditCommands),
   ...under('Companies', [...companyCommands, ...documentCommands, ...blacklistCommands, ...keyCommands]),
   ...under('Sender names and templates', [...senderCommands, ...templateCommands]),
   ...under('Phone verification', [...verifierCommands, ...widgetCommands]),

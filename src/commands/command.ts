@@ -2,6 +2,7 @@ import { UsageError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { type Database, type Opening, openDatabase } from '../db/database.ts'
 import { isMigrated, type Migration, migrate, requireSchema } from '../db/migrate.ts'
+import { useErasureSecret } from '../domain/blacklist/erased.ts'
 import { migrateStoppingOlder, refuseOlderPrograms } from './service/older-programs.ts'
 import { SIGNALS } from './signals.ts'
 
@@ -102,7 +103,9 @@ export async function openMigrated(config: Config, opening: Opening, migrating: 
     if (!opening.create) await refuseEmpty(before)
     const applied = config.migrate || migrating.always ? await bringUpToDate(before, migrating) : []
     if (!config.migrate) await requireSchema(before.sql)
-    return { applied, database: await openDatabase(config, opening) }
+    const database = await openDatabase(config, opening)
+    useErasureSecret(database.secret)
+    return { applied, database }
   } finally {
     await before.close()
   }

@@ -106,6 +106,7 @@ const expected: Record<string, string[]> = {
   'staff password': ['--login LOGIN', '--password-file FILE'],
   'audit list': ['--company N', '--person LOGIN', '--what WHAT', '--from TIME', '--to TIME', '--limit N'],
   'audit drop': ['--before DAY'],
+  erase: ['NUMBER', '--yes'],
   'company list': [],
   'company create': [
     '--partner LOGIN',

@@ -245,6 +245,7 @@ const changing: [command: string, what: AuditAction, words: () => Promise<(strin
       return ['--month', '2020-02']
     },
   ],
+  ['erase', 'number.erased', async () => ['79169990077', '--yes']],
   [
     'audit drop',
     'audit_log.dropped',

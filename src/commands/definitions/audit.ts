@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 
+const erasure = () => import('../audit/erase.ts')
 const audit = () => import('../audit/audit-log.ts')
 
 export const auditCommands: Command[] = [
@@ -21,5 +22,13 @@ export const auditCommands: Command[] = [
     about: 'Deletes the entries of whole months for ever. The last twelve months always stay.',
     options: { before: { value: 'DAY', about: 'Deletes the months that ended before this day', required: true } },
     run: async call => (await audit()).dropOld(call),
+  },
+  {
+    name: 'erase',
+    about:
+      'Removes a phone number from the whole database. Without --yes it only counts the rows that have the number.',
+    arguments: [{ name: 'NUMBER', about: 'The phone number, e.g. 79160000001' }],
+    options: { yes: { about: 'Erase: this cannot be undone' } },
+    run: async call => (await erasure()).eraseOne(call),
   },
 ]

@@ -87,6 +87,7 @@ export const auditActions = [
   'dispatch.sent_again',
   'message.sent',
   'month.detached',
+  'number.erased',
   'audit_log.dropped',
 ] as const
 

@@ -1,6 +1,7 @@
 import { byCompany } from '../../db/by-company.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import type { BlacklistEntry, BlacklistPlace } from './entry.ts'
+import { erasedName } from './erased.ts'
 import * as store from './store.ts'
 
 export { STOP_WORDS } from '../../base/content/stop-words.ts'
@@ -25,10 +26,12 @@ export async function removeFromBlacklist(sql: Sql, companyId: number, destinati
   return (await removeEntry(sql, companyId, destination)) !== undefined
 }
 
-/** Removes a number and returns its entry. */
+/** Removes a number and returns its entry. An erased number is removed too. */
 export async function removeEntry(sql: Sql, companyId: number, destination: string) {
+  const [any] = await store.selectAnyEntry(sql, companyId)
+  const [erased] = any?.hasErased ? await store.deleteEntry(sql, companyId, erasedName(companyId, destination)) : []
   const [removed] = await store.deleteEntry(sql, companyId, destination)
-  return removed
+  return removed ?? erased
 }
 
 /** The newest entries of a company's blacklist, and the number of all entries. */
@@ -92,7 +95,21 @@ export async function blacklistedAmong(sql: Sql, companyId: number, numbers: str
   const [any] = await store.selectAnyEntry(sql, companyId)
   if (!any) return new Set()
   const rows = await store.selectEntries(sql, companyId, numbers)
-  return new Set(rows.map(row => row.destination))
+  const erased = any.hasErased ? await erasedAmong(sql, companyId, numbers) : []
+  return new Set([...rows.map(row => row.destination), ...erased])
+}
+
+/** The numbers that were on the blacklist when they were erased. */
+async function erasedAmong(sql: Sql, companyId: number, numbers: string[]): Promise<string[]> {
+  const byName = new Map(numbers.map(digits => [erasedName(companyId, digits), digits]))
+  const rows = await store.selectEntries(sql, companyId, [...byName.keys()])
+  return rows.flatMap(({ destination }) => byName.get(destination) ?? [])
+}
+
+/** Replaces a number on the blacklist by a keyed hash: the number stays blocked. */
+export async function eraseEntry(sql: Transaction, companyId: number, digits: string): Promise<void> {
+  await store.copyEntry(sql, companyId, digits, erasedName(companyId, digits))
+  await store.deleteEntry(sql, companyId, digits)
 }
 
 /** Whether a text consists of a stop word only. The words are given in capitals. */

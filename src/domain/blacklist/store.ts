@@ -1,6 +1,7 @@
 import { spellingsOf } from '../../base/content/bot-names.ts'
 import type { Sql } from '../../db/sql.ts'
 import { type BlacklistEntry, type BlacklistPlace, type Source, STOP_WORD_COMMENT } from './entry.ts'
+import { ERASED } from './erased.ts'
 
 /** Adds a number. An existing entry keeps its source. A new comment replaces the old one. */
 export function addToBlacklist(
@@ -67,8 +68,18 @@ export function selectByNumber(sql: Sql, companyId: number, { from, before, afte
 
 export type NumberRange = { from: string; before?: string | undefined; after?: string | undefined }
 
-export const selectAnyEntry = (sql: Sql, companyId: number) =>
-  sql`select 1 from blacklist where company_id = ${companyId} limit 1`
+/** Whether the company has entries, and entries of erased numbers. */
+export const selectAnyEntry = (sql: Sql, companyId: number) => sql<{ hasErased: boolean }[]>`
+  select exists (
+    select 1 from blacklist where company_id = ${companyId} and destination > ${ERASED}) as has_erased
+  from blacklist where company_id = ${companyId} limit 1`
+
+/** Copies an entry without its comment to another name. */
+export const copyEntry = (sql: Sql, companyId: number, destination: string, name: string) => sql`
+  insert into blacklist (company_id, destination, source, created_at)
+  select b.company_id, ${name}::text, b.source, b.created_at from blacklist b
+  where b.company_id = ${companyId} and b.destination = ${destination}
+  on conflict (company_id, destination) do nothing`
 
 export function selectEntries(sql: Sql, companyId: number, numbers: string[]) {
   return sql<{ destination: string }[]>`

@@ -83,3 +83,12 @@ export function deleteOldCascades(sql: Sql, companyId: number, belowUuid: string
       limit ${limit})
     delete from cascades c using old where c.company_id = ${companyId} and c.cascade_uuid = old.cascade_uuid`
 }
+
+/** Removes texts and numbers of ended cascades. The conditions of their steps stay. */
+export function forgetRequests(sql: Sql, companyId: number, cascadeUuids: string[]) {
+  return sql`
+    update cascades c set steps = coalesce((
+      select jsonb_agg(jsonb_build_object('condition', step -> 'condition', 'ttlSeconds', step -> 'ttlSeconds') order by n)
+      from jsonb_array_elements(c.steps) with ordinality s (step, n)), '[]')
+    where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and not (${canContinue(sql)})`
+}

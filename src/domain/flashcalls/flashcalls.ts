@@ -11,3 +11,7 @@ export async function reportFlashcall(sql: Sql, companyId: number, report: Flash
 
   await store.upsertResult(sql, companyId, report, now)
 }
+
+/** Removes the codes that subscribers typed. The results stay. */
+export const forgetFlashcallCodes = (sql: Sql, companyId: number, uuids: string[]) =>
+  store.deleteCodes(sql, companyId, uuids)

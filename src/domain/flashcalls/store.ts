@@ -19,3 +19,7 @@ export function upsertResult(sql: Sql, companyId: number, { uuid, result, code }
       result = excluded.result, code = excluded.code, reported_at = excluded.reported_at
     where flashcall_results.result = 'WRONG_CODE' and excluded.result = 'NUMBER_VERIFIED'`
 }
+
+export const deleteCodes = (sql: Sql, companyId: number, uuids: string[]) => sql`
+  update flashcall_results set code = null
+  where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[]) and code is not null`

@@ -10,6 +10,9 @@ export type MessageStatus = (typeof messageStatuses)[number]
 /** 25 hours. A message without a receipt fails after this time. */
 export const LIFETIME_MS = 25 * 3600_000
 
+/** Stands in place of a text that was removed, because it was too old or its number was erased. */
+export const REMOVED = '[removed]'
+
 export type Message = {
   uuid: string
   destination: string

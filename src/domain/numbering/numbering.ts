@@ -120,3 +120,13 @@ export async function watchNumbering(
   pollLater()
   return { current: () => current, refresh, stop }
 }
+
+/**
+ * Deletes a ported number, and the uploads of ported numbers that wait: they may have it. The next import of the register
+ * brings the number back.
+ */
+export async function forgetPorted(sql: Transaction, digits: string): Promise<void> {
+  await store.raiseVersion(sql)
+  await store.deletePorted(sql, Number(digits))
+  await store.deletePortedUploads(sql)
+}

@@ -264,3 +264,7 @@ export const comparePorted = (sql: Sql, replaces: boolean, samples: number) => s
     json_agg(json_build_object('number', number, 'before', before, 'after', after) order by number)
       filter (where place <= ${samples}) as samples
   from numbered group by kind`
+
+export const deletePorted = (sql: Sql, number: number) => sql`delete from ported_numbers where number = ${number}`
+
+export const deletePortedUploads = (sql: Sql) => sql`delete from numbering_uploads where kind = 'ported'`

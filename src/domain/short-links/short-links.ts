@@ -145,3 +145,14 @@ function forgetBatch(pool: Pool, before: Date): Promise<number> {
     return links.length
   })
 }
+
+/** Deletes the links of messages with their clicks. The clicks of dispatches and hours stay counted. */
+export async function deleteLinksOf(sql: Sql, companyId: number, messageUuids: string[]): Promise<void> {
+  const links = await store.selectCodesOf(sql, companyId, messageUuids)
+  await store.deleteClicks(
+    sql,
+    companyId,
+    links.map(({ code }) => code),
+  )
+  await store.deleteLinksOf(sql, companyId, messageUuids) // last, so that a repeated call finds the clicks
+}

@@ -71,6 +71,13 @@ export function deleteOldLinks(sql: Sql, before: Date, limit: number) {
     returning company_id, code`
 }
 
+export function deleteLinksOf(sql: Sql, companyId: number, messageUuids: string[]) {
+  return sql`delete from short_links where company_id = ${companyId} and message_uuid = any(${messageUuids}::uuid[])`
+}
+
+export const selectCodesOf = (sql: Sql, companyId: number, messageUuids: string[]) => sql<{ code: string }[]>`
+  select code from short_links where company_id = ${companyId} and message_uuid = any(${messageUuids}::uuid[])`
+
 export function deleteClicks(sql: Sql, companyId: number, codes: string[]) {
   return sql`delete from link_clicks where company_id = ${companyId} and code = any(${codes}::text[])`
 }

@@ -89,6 +89,7 @@ const whats = {
   'audit.what.dispatch.sent_again': 'Dispatch sent again',
   'audit.what.message.sent': 'Message sent',
   'audit.what.month.detached': 'Month detached',
+  'audit.what.number.erased': 'Phone number erased',
   'audit.what.audit_log.dropped': 'Old entries dropped',
 } as const satisfies Record<`audit.what.${AuditAction}`, string>
 
@@ -149,6 +150,7 @@ export const audit = {
   'audit.kind.dispatch': 'Dispatches',
   'audit.kind.message': 'Messages',
   'audit.kind.month': 'Months',
+  'audit.kind.number': 'Phone numbers',
   'audit.kind.audit_log': 'Audit log',
   'audit.field.login': 'Login',
   'audit.field.name': 'Name',

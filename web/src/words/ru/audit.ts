@@ -62,6 +62,7 @@ export const audit = {
   'audit.kind.dispatch': 'Рассылки',
   'audit.kind.message': 'Сообщения',
   'audit.kind.month': 'Месяцы',
+  'audit.kind.number': 'Номера телефонов',
   'audit.kind.audit_log': 'Журнал изменений',
   'audit.field.login': 'Логин',
   'audit.field.name': 'Имя',
@@ -210,5 +211,6 @@ export const audit = {
   'audit.what.dispatch.sent_again': 'Рассылка отправлена повторно',
   'audit.what.message.sent': 'Сообщение отправлено',
   'audit.what.month.detached': 'Месяц отсоединён',
+  'audit.what.number.erased': 'Номер телефона стёрт',
   'audit.what.audit_log.dropped': 'Старые записи удалены',
 } as const

@@ -1,0 +1,228 @@
+import { REMOVED } from '../messages/message.ts'
+
+/**
+ * Every column of the schema that can hold a text, with the way in which `tidings erase` treats it. A test compares the
+ * list with the schema, so a new column must be added here.
+ */
+export type TableRule = {
+  /** The column with the phone number of the row. */
+  number?: string
+  /** Rows that name the number are deleted. Otherwise the number is masked. */
+  isDeleted?: true
+  /** Free texts. */
+  texts?: string[]
+  /** Values of JSON, in a column of any type. */
+  json?: string[]
+  /** Values that people chose, and that the service needs. The erasure is refused while one names the number. */
+  settings?: string[]
+  /** Words of the program, such as names of channels and statuses. */
+  words?: string[]
+  /** Hashes, random values and encrypted values. */
+  opaque?: string[]
+  /** Columns that hold no number for another reason. */
+  others?: Record<string, string>
+  /** A value that is changed before the number in it is masked: the expression of the new value, with the number as $3. */
+  before?: Record<string, string>
+  /** The rows that may change. Other rows are still in use: the erasure is refused while one names the number. */
+  finished?: string
+}
+
+const ADDRESS = 'an address of the network'
+const OPERATOR = 'the public register of operators'
+
+/** A callback about an inbound message has the text that the subscriber wrote. */
+const eventsWithoutTexts = `(
+  select json_agg(case when e.event -> 'item' ->> 'destination' = $3
+    then (e.event::jsonb || jsonb_build_object('item', (e.event -> 'item')::jsonb ||
+      jsonb_build_object('content', '${REMOVED}', 'specialContent', null)))::json
+    else e.event end order by e.place)
+  from json_array_elements(events) with ordinality e (event, place))`
+
+export const tableRules: Record<string, TableRule> = {
+  schema_migrations: { others: { name: 'the name of a migration' } },
+
+  partners: { settings: ['login'], words: ['currency'], opaque: ['password_hash'] },
+  partner_tokens: { opaque: ['token_hash'] },
+  partner_networks: { others: { network: ADDRESS } },
+  login_failures: { isDeleted: true, texts: ['subject'] },
+  companies: {
+    settings: [
+      'name',
+      'counteragent_name',
+      'counteragent_inn',
+      'counteragent_address',
+      'counteragent_kpp',
+      'actual_address',
+    ],
+    words: ['counteragent_type', 'currency'],
+    opaque: ['callback_secret', 'callback_secret_sealed'],
+  },
+  company_documents: {
+    settings: ['filename'],
+    words: ['kind'],
+    others: { content: 'a document of the company about its sender names, which cannot be searched' },
+  },
+  people: {
+    settings: ['login', 'name'],
+    words: ['kind', 'role', 'language', 'theme'],
+    opaque: ['password_hash', 'totp_secret'],
+  },
+  person_sessions: { texts: ['agent'], opaque: ['session_hash'], others: { address: ADDRESS } },
+  person_invitations: { opaque: ['token_hash'] },
+  person_recovery_codes: { opaque: ['code_hash'] },
+  person_networks: { others: { network: ADDRESS } },
+
+  traffic_centers: { settings: ['name'] },
+  api_keys: { settings: ['name'], words: ['type'], others: { addresses: ADDRESS } },
+  api_key_ids: { opaque: ['key_hash'] },
+  idempotency_keys: { texts: ['key'], json: ['answer'], words: ['owner'], opaque: ['request_hash'] },
+  requests: {
+    texts: ['request_id'],
+    words: ['owner_kind', 'method'],
+    others: { route: 'the pattern of a route, without values', address: ADDRESS },
+  },
+  request_minutes: { words: ['owner_kind'] },
+
+  senders: {
+    settings: ['sender_name'],
+    texts: ['description', 'manager_comment', 'suspend_reason'],
+    words: ['channel_type', 'common_type', 'brand', 'country_code'],
+  },
+  sender_moves: { texts: ['comment', 'moved_by'] },
+  templates: { settings: ['pattern', 'content'], texts: ['manager_comment'], words: ['channel_type', 'traffic_type'] },
+  template_moves: { texts: ['comment', 'moved_by'] },
+
+  operators: { others: { inn: OPERATOR, name: OPERATOR } },
+  numbering_ranges: { others: { region: OPERATOR } },
+  virtual_operators: { others: { inn: OPERATOR, name: OPERATOR } },
+  numbering_sources: { texts: ['name'], words: ['kind'] },
+  numbering_uploads: {
+    texts: ['name'],
+    words: ['kind'],
+    others: { difference: 'uploads of ported numbers are deleted, and others have ranges only' },
+  },
+  numbering_upload_pieces: {
+    others: { content: 'uploads of ported numbers are deleted, and others have ranges only' },
+  },
+  ported_numbers: { others: { number: 'the row of the number is deleted' } },
+
+  tariffs: { words: ['sender_type', 'brand', 'traffic_type', 'pricing_model', 'currency'] },
+  sender_fees: { words: ['brand', 'currency'] },
+  channel_prices: { words: ['channel_type', 'currency'] },
+  country_prices: { words: ['country_code', 'currency'] },
+
+  dispatches: {
+    texts: ['name', 'text', 'sender_name', 'callback_url'],
+    json: ['cascade', 'options'],
+    words: ['api', 'channel_type', 'traffic_type', 'callback_events'],
+    finished: "status = 'COMPLETED'",
+  },
+  messages: {
+    number: 'destination',
+    texts: ['destination', 'text', 'sender_name', 'external_id', 'callback_url', 'operator_error'],
+    json: ['content', 'options'],
+    words: ['channel_type', 'sending_method', 'traffic_type', 'callback_events'],
+    opaque: ['sealed'],
+    finished: "status in ('DELIVERED', 'FAILED')",
+  },
+  cascades: { json: ['steps'], finished: 'ended_at is not null or next_step > jsonb_array_length(steps)' },
+  flashcall_results: { texts: ['code'], words: ['result'] },
+
+  lanes: { settings: ['sender_name'], words: ['channel_type', 'zone'] },
+  message_timers: { words: ['kind'] },
+  rate_buckets: { others: { subject: 'the id of a gateway, sender, company or dispatch' } },
+  engines: { others: { host: 'a machine of the service' }, words: ['version'] },
+  api_processes: { others: { host: 'a machine of the service' }, words: ['version'] },
+
+  gateways: { settings: ['name', 'settings'], words: ['channel_type', 'connector'], opaque: ['secrets'] },
+  gateway_states: { texts: ['last_error'] },
+  gateway_minutes: { others: { errors: 'error codes with counts' } },
+  gateway_receipt_ids: { words: ['relation'] },
+  submissions: { texts: ['provider_id'], words: ['status'] },
+  receipt_inbox: {
+    isDeleted: true,
+    texts: ['provider_id', 'own_id', 'subscriber', 'operator_error'],
+    words: ['status'],
+  },
+  late_receipts: { texts: ['operator_error'] },
+  simulator_messages: {
+    isDeleted: true,
+    texts: ['destination', 'text', 'sender_name'],
+    words: ['channel_type'],
+  },
+  simulator_inbound: {
+    isDeleted: true,
+    texts: ['destination', 'text', 'sender_name'],
+    words: ['channel_type'],
+  },
+
+  ledger_entries: { texts: ['note'], words: ['kind', 'debit', 'credit', 'currency'] },
+  ledger_lines: { texts: ['note'], words: ['kind'] },
+  charge_days: { words: ['kind', 'channel_type'] },
+  tariff_recipients: { number: 'destination', texts: ['destination'] },
+  closed_recipients: { number: 'destination', texts: ['destination'] },
+
+  callbacks: {
+    texts: ['url'],
+    json: ['events'],
+    before: { events: eventsWithoutTexts },
+    settings: ['receiver'],
+    words: ['api', 'status'],
+    others: { progress: 'one bit for each event' },
+  },
+  callback_attempts: { texts: ['error', 'answer'] },
+  receivers: { settings: ['receiver'] },
+  callback_tests: { texts: ['url', 'body', 'error', 'answer'], words: ['api'] },
+
+  inbound_rules: { settings: ['sender_names', 'callback_url'], words: ['channel_type'] },
+  inbound_messages: {
+    number: 'destination',
+    texts: ['destination', 'text', 'sender_name', 'provider_id'],
+    json: ['content'],
+    words: ['channel_type'],
+  },
+  inbound_stops: { isDeleted: true, texts: ['provider_id'] },
+  blacklist: { number: 'destination', texts: ['destination', 'comment'], words: ['source'] },
+  subscribers: {
+    isDeleted: true,
+    texts: ['destination', 'address', 'sender_name'],
+    words: ['channel_type'],
+  },
+  gateway_chats: { isDeleted: true, texts: ['destination', 'address'] },
+
+  short_links: { texts: ['url'], opaque: ['code'] },
+  link_clicks: { opaque: ['code'] },
+
+  verifier_ids: { opaque: ['verifier_id'] },
+  verifiers: { settings: ['name', 'settings', 'page'], words: ['kind'], opaque: ['verifier_id', 'captcha_secret'] },
+  verifications: {
+    isDeleted: true,
+    texts: ['destination'],
+    words: ['country', 'channel_type'],
+    opaque: ['verifier_id', 'code_hashes'],
+    others: { prefix: 'the beginning of ten thousand numbers' },
+  },
+  verification_counters: { words: ['channel_type', 'country', 'what'], opaque: ['verifier_id'] },
+  verification_limits: { isDeleted: true, texts: ['subject', 'reason'] },
+  widget_sessions: {
+    isDeleted: true,
+    texts: ['destination', 'origin'],
+    words: ['language', 'channel_type', 'state'],
+    opaque: ['key_hash', 'secret_hash', 'widget_id'],
+    others: { client_address: ADDRESS, network: ADDRESS },
+  },
+  captcha_uses: { opaque: ['use_hash'] },
+  widget_errors: { isDeleted: true, texts: ['destination', 'reason', 'origin'], opaque: ['widget_id'] },
+
+  traffic_hours: { words: ['channel_type', 'traffic_type'] },
+  closed_traffic_hours: { words: ['channel_type', 'traffic_type'] },
+  audit_entries: {
+    texts: ['actor', 'agent', 'request_id', 'subject_id', 'subject_name'],
+    json: ['before', 'after'],
+    words: ['actor_kind', 'what', 'subject_kind'],
+    others: { address: ADDRESS },
+  },
+}
+
+/** The columns that are searched, and changed where they name the number. */
+export const searchedIn = ({ texts = [], json = [] }: TableRule): string[] => [...texts, ...json]

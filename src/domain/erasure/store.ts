@@ -1,0 +1,196 @@
+import { coordinatorTables, referenceTables } from '../../db/sharding/placement.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
+import { REMOVED } from '../messages/message.ts'
+import { searchedIn, type TableRule, tableRules } from './columns.ts'
+import { jsonNumberOf, MASK, patternOf } from './number.ts'
+
+/**
+ * The statements of an erasure are made of the list of columns. They change tables of all slices, because a number can be
+ * in a text of any of them. Each finds rows of all companies, and changes the rows of one company.
+ */
+export type Target = {
+  /** The table, or the table of a month of messages. */
+  name: string
+  rule: TableRule
+  /** The columns of the primary key with their types. The company is left out. */
+  key: { column: string; type: string }[]
+  isOfCompany: boolean
+}
+
+type KeyColumn = { table: string; column: string; type: string }
+
+/** The tables with columns that are searched. Months of messages are searched one by one, also if they are detached. */
+export async function readTargets(sql: Sql): Promise<Target[]> {
+  const keys = await sql<KeyColumn[]>`
+    select c.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type
+    from pg_class c join pg_index i on i.indrelid = c.oid and i.indisprimary
+    cross join unnest(i.indkey) with ordinality k (attnum, place)
+    join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum
+    where c.relnamespace = 'public'::regnamespace and not c.relispartition
+    order by c.relname, k.place`
+  const months = await sql<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'r' and relname ~ '^messages_[0-9]{4}_[0-9]{2}$' order by 1`
+  return Object.entries(tableRules).flatMap(([table, rule]) => {
+    if (searchedIn(rule).length === 0 && !rule.settings) return []
+    const own = keys.filter(key => key.table === table)
+    const isOfCompany = !(table in coordinatorTables || table in referenceTables)
+    const key = own.filter(({ column }) => !(isOfCompany && column === 'company_id'))
+    const names = table === 'messages' ? months.map(({ name }) => name) : [table]
+    return names.map(name => ({ name, rule, key, isOfCompany }))
+  })
+}
+
+export const isSearched = ({ rule }: Target) => searchedIn(rule).length > 0
+
+export type Place = { company: string | null; key: string[] }
+
+const asText = (column: string) => `${column}::text`
+const names = (columns: string[]) => columns.map(column => `${asText(column)} ~ $1`).join(' or ')
+
+const finished = ({ rule }: Target) => (rule.finished ? `(${rule.finished})` : 'true')
+const inUse = ({ rule }: Target) => (rule.finished ? `not ${finished({ rule } as Target)}` : 'false')
+
+async function countWhere(sql: Sql, { name }: Target, condition: string, digits: string): Promise<number> {
+  const [row] = await sql.unsafe<{ count: number }[]>(`select count(*) as count from ${name} where ${condition}`, [
+    patternOf(digits),
+  ])
+  return row!.count
+}
+
+/** The rows that the erasure changes or deletes. */
+export const countNaming = (sql: Sql, target: Target, digits: string): Promise<number> =>
+  isSearched(target)
+    ? countWhere(sql, target, `(${names(searchedIn(target.rule))}) and ${finished(target)}`, digits)
+    : Promise.resolve(0)
+
+/** The rows that name the number and may not change: settings, and rows that are still in use. */
+export async function countObjecting(sql: Sql, target: Target, digits: string) {
+  const { settings = [] } = target.rule
+  const found: { column: string; rows: number }[] = []
+  for (const column of settings) {
+    found.push({ column, rows: await countWhere(sql, target, names([column]), digits) })
+  }
+  if (target.rule.finished) {
+    const own = target.rule.number ? `${target.rule.number} <> '${digits}' and` : ''
+    const condition = `${own} (${names(searchedIn(target.rule))}) and ${inUse(target)}`
+    found.push({ column: 'in use', rows: await countWhere(sql, target, condition, digits) })
+  }
+  return found.filter(({ rows }) => rows > 0)
+}
+
+/** Some rows that name the number. */
+export function selectNaming(sql: Sql, target: Target, digits: string, limit: number): Promise<Place[]> {
+  const condition = `(${names(searchedIn(target.rule))}) and ${finished(target)}`
+  return selectPlaces(sql, target, condition, patternOf(digits), limit)
+}
+
+/** Some rows of the number whose other values are not removed yet. */
+export function selectOwn(sql: Sql, target: Target, digits: string, limit: number): Promise<Place[]> {
+  const isLeft = valuesOf(target).map(([column, value]) => `${column} is distinct from ${value}`)
+  return selectPlaces(sql, target, `${target.rule.number} = $1 and (${isLeft.join(' or ')})`, digits, limit)
+}
+
+async function selectPlaces(sql: Sql, target: Target, condition: string, value: string, limit: number) {
+  const company = target.isOfCompany ? 'company_id::text' : 'null'
+  const key = target.key.map(({ column }) => asText(column)).join(', ')
+  return sql.unsafe<Place[]>(
+    `select ${company} as company, array[${key}]::text[] as key from ${target.name} where ${condition} limit ${limit}`,
+    [value],
+  )
+}
+
+const removed = (column: string) => `case when ${column} is null then null else '${REMOVED}' end`
+
+/** The values of the rows of a number, besides the number itself. */
+function valuesOf({ rule: { number, texts = [], json = [] }, name }: Target): [column: string, value: string][] {
+  if (name.startsWith('messages_')) {
+    return [
+      ['text', removed('text')],
+      ...['external_id', 'callback_url', 'operator_error', 'content', 'options', 'sealed'].map(
+        (column): [string, string] => [column, 'null'],
+      ),
+    ]
+  }
+  const others = [...texts.filter(column => column !== number && column === 'text'), ...json]
+  return others.map(column => [column, column === 'text' ? removed(column) : 'null'])
+}
+
+/** Removes the values of rows of a number. The number itself stays until all its rows are done. */
+export function removeValues(sql: Sql, target: Target, places: Place[]) {
+  const values = valuesOf(target).map(([column, value]) => `${column} = ${value}`)
+  const { condition, parameters } = at(target, places, 1)
+  return sql.unsafe(`update ${target.name} set ${values.join(', ')} where ${condition}`, parameters)
+}
+
+/** Masks the number in these rows, or deletes the rows. */
+export function eraseRows(sql: Sql, target: Target, places: Place[], digits: string) {
+  if (target.rule.isDeleted) {
+    const { condition, parameters } = at(target, places, 1)
+    return sql.unsafe(`delete from ${target.name} where ${condition}`, parameters)
+  }
+  const { texts = [], json = [] } = target.rule
+  const values = [
+    ...texts.map(column => `${column} = regexp_replace(${column}, $1, '${MASK}', 'g')`),
+    ...json.map(column => `${column} = ${maskedJson(target, column)}`),
+  ]
+  const { condition, parameters } = at(target, places, 4)
+  return sql.unsafe(
+    `with given as (select $1::text, $2::text, $3::text) update ${target.name} set ${values.join(', ')} where ${condition}`,
+    [patternOf(digits), jsonNumberOf(digits), digits, ...parameters],
+  )
+}
+
+const typeOfJson = (column: string) => (column === 'answer' ? 'text' : column === 'events' ? 'json' : 'jsonb')
+
+const maskedJson = ({ rule }: Target, column: string) =>
+  `regexp_replace(regexp_replace((${rule.before?.[column] ?? column})::text, $2, '\\1null', 'g'), $1, '${MASK}', 'g')::${typeOfJson(column)}`
+
+/** The condition for rows of one company. */
+function at({ key, isOfCompany }: Target, places: Place[], from: number) {
+  const parameters: string[] = []
+  const next = (value: string, type: string) => `$${from - 1 + parameters.push(value)}::text::${type}`
+  const company = isOfCompany ? `company_id = ${next(places[0]!.company!, 'bigint')} and ` : ''
+  const rows = places.map(place => `(${key.map(({ type }, i) => next(place.key[i]!, type)).join(', ')})`)
+  const columns = key.map(({ column }) => column).join(', ')
+  return { condition: `${company}(${columns}) in (${rows.join(', ')})`, parameters }
+}
+
+/** The companies that have rows of the number, in one of these tables. */
+export async function selectCompanies(sql: Sql, targets: Target[], digits: string): Promise<number[]> {
+  const found = new Set<number>()
+  for (const { name, rule } of targets) {
+    const rows = await sql.unsafe<{ companyId: number }[]>(
+      `select distinct company_id from ${name} where ${rule.number} = $1`,
+      [digits],
+    )
+    for (const { companyId } of rows) found.add(companyId)
+  }
+  return [...found]
+}
+
+export const renameNumber = (
+  sql: Transaction,
+  { name, rule }: Target,
+  companyId: number,
+  digits: string,
+  pseudonym: string,
+) =>
+  sql.unsafe(`update ${name} set ${rule.number} = $1 where company_id = $2 and ${rule.number} = $3`, [
+    pseudonym,
+    companyId,
+    digits,
+  ])
+
+/** Allows changes of the audit log in this transaction, for the owner of the log. */
+export const allowAuditChange = (sql: Transaction) => sql`select set_config('tidings.erasing', 'on', true)`
+
+export type OwnMessage = { companyId: number; uuid: string; status: string; hasStep: boolean }
+
+/** Messages to the number that are not final, or whose cascade goes on. */
+export const selectUnfinished = (sql: Sql, digits: string, limit: number) => sql<OwnMessage[]>`
+  select m.company_id, m.message_uuid as uuid, m.status::text as status, t.kind is not null as has_step
+  from messages m left join message_timers t
+    on t.company_id = m.company_id and t.message_uuid = m.message_uuid and t.kind = 'step'
+  where m.destination = ${digits} and (m.status in ('CREATED', 'SENT') or t.kind is not null)
+  limit ${limit}`
