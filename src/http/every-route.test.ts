@@ -9,6 +9,7 @@ import { asQuery, withValue } from '../testing/conformance/mutations.ts'
 import { useTraces } from '../testing/conformance/traces.ts'
 import { aDispatch, aWorld, type Side as PartnerSide, PDF, printOfTables } from '../testing/conformance/world.ts'
 import { anApprovedSender, numberOf } from '../testing/factories.ts'
+import { expectNothingAssigned, withForbidden } from '../testing/forbidden-fields.ts'
 import { collectRoutes, isId, type Route } from '../testing/routes.ts'
 import { secret } from '../testing/verification.ts'
 import { aWidget, browserOf } from '../testing/widget.ts'
@@ -439,6 +440,49 @@ describe('an id of another owner', () => {
       expect([name, one, text, isFound]).toEqual([name, one, text, true])
       if (one && one[0] !== '?template_id') expect([one, text]).not.toEqual([one, expect.stringContaining('"total":0')])
     }
+  })
+})
+
+describe('fields that a request may not set', () => {
+  const withBody = Object.entries(rows).filter(([, { ask, credentials }]) => {
+    const { body } = ask({ m: {}, widget: {}, senderIds: {} } as never)
+    return body && credentials !== 'page of a widget'
+  })
+
+  test.each(withBody)('%s stores none of them', async (name, row) => {
+    const route = routeOf(name)
+    const known = route.inputs.map(input => input.split(/\.|\[\]\.?/).at(-1)!)
+    const asked = row.ask(ours)
+    const owner = {
+      companyId: row.credentials === 'partner' ? theirs.companyId : theirs.m.companyId,
+      partnerId: theirs.partner.partnerId,
+    }
+    await mayChange()
+    await expectNothingAssigned(api.sql, owner, async () => {
+      const body = withForbidden(asked.body, known, owner) as object
+      const { status, text } = await send(route, { ...asked, body }, credentialsOf(row, ours))
+      expect([name, text, status < 500]).toEqual([name, text, true])
+    })
+  })
+
+  test('a new name is under review, and a new dispatch has its own price and status', async () => {
+    const { companyId, senderIds } = ours
+    const headers = { authorization: `Bearer ${ours.partner.token}` }
+    const post = async (url: string, payload: object) =>
+      (await app.inject({ method: 'POST', url: `/partner/v1${url}`, payload, headers })).json()
+    await mayChange()
+    const more = { status: 'APPROVED', price: 0, isActive: true, validFrom: '2020-01-01T00:00:00Z' }
+    const sender = await post('/senders', { companyId, ...aSenderName, ...more })
+    expect(sender.status).not.toBe('APPROVED')
+    const { id } = await post('/dispatches', {
+      ...aDispatch(companyId, [senderIds.TELE2], { messages: [{ destination: numberOf.TELE2 }] }),
+      status: 'COMPLETED',
+      price: 0,
+    })
+    const [stored] = await api.sql`select status from dispatches where dispatch_id = ${id}`
+    const [message] = await api.sql`select price::float8 as price, status from messages where dispatch_id = ${id}`
+    expect([stored, message]).toEqual([{ status: 'CREATED' }, { price: expect.any(Number), status: 'CREATED' }])
+    expect(message!.price).toBeGreaterThan(0)
   })
 })
 

@@ -38,10 +38,11 @@ const LONGEST_BETWEEN = 3
 /** The separator between two numbers of the same code, without the spaces around it. */
 function separatorOf(text: string, { digits, index }: Numeral, next: Numeral): string | undefined {
   const between = text.slice(index + digits.length, next.index)
+  if (between.length > LONGEST_BETWEEN) return undefined
   const areDigits = digits.length === 1 && next.digits.length === 1
   const areGroups = isGroup(digits) && isGroup(next.digits)
   const isApart = (areDigits && BETWEEN_DIGITS.test(between)) || (areGroups && BETWEEN_GROUPS.test(between))
-  return isApart && between.length <= LONGEST_BETWEEN ? between.trim() : undefined
+  return isApart ? between.trim() : undefined
 }
 
 /** A longer number is a code, or another number, by itself. */

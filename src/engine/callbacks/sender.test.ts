@@ -246,16 +246,28 @@ describe('an attempt fails, and the event waits, when the receiver', () => {
 describe('addresses', () => {
   const REFUSED = 'the address is in a network that is not allowed'
 
-  test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', 'localhost'])(
-    'no connection is made to %s unless the settings allow it',
-    async host => {
-      const receiver = await aReceiver()
-      await enqueue(`http://${host}:${receiver.port}/`, [eventOf(messages(1)[0]!)])
-      startSender({ allow: [] })
-      expect((await firstAttempt()).error).toBe(REFUSED)
-      expect(receiver.requests).toEqual([])
-    },
-  )
+  test.each([
+    '127.0.0.1',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '0x7f.1',
+    '0177.0.0.01',
+    '2130706433',
+    '127.1',
+    '127.0.0.1.',
+    '１２７.0.0.1',
+    'localhost',
+    'user:word@localhost',
+    'example.com@127.0.0.1',
+    '0',
+    '[::]',
+  ])('no connection is made to %s unless the settings allow it', async host => {
+    const receiver = await aReceiver()
+    await enqueue(`http://${host}:${receiver.port}/`, [eventOf(messages(1)[0]!)])
+    startSender({ allow: [] })
+    expect((await firstAttempt()).error).toBe(REFUSED)
+    expect(receiver.requests).toEqual([])
+  })
 
   test('a host name is checked by the address that it has when the connection is made', async () => {
     const receiver = await aReceiver()

@@ -17,7 +17,9 @@ export const acceptForms = (api: FastifyInstance) =>
   api.register(multipart, {
     // Every part is read as bytes. The route decides which parts are text or JSON.
     isPartAFile: () => true,
-    limits: { files: MOST_PARTS, parts: MOST_PARTS, fileSize: DOCUMENT_LIMIT_BYTES },
+    // Every part is a file, so `files` limits the parts. The parser has no listener for errors of parts beyond a
+    // limit of `parts`: if the body ended within such a part, the error would end the process.
+    limits: { files: MOST_PARTS, parts: Infinity, fileSize: DOCUMENT_LIMIT_BYTES },
   })
 
 /** The validator for routes that read their body themselves: the schema of the body is only for the API reference. */

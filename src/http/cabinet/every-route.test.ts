@@ -14,6 +14,7 @@ import { aPerson, CabinetBrowser, cabinetRoutes, ofCompany, ofPartner, PASSWORD,
 import { useTraces } from '../../testing/conformance/traces.ts'
 import { printOfTables } from '../../testing/conformance/world.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
+import { expectNothingAssigned, withForbidden } from '../../testing/forbidden-fields.ts'
 import { isId } from '../../testing/routes.ts'
 import { aDispatch, billingZone, someRecipients } from '../../testing/world.ts'
 import type { Needs } from './sign-in/access.ts'
@@ -723,5 +724,40 @@ describe('a request of another site', () => {
     const before = await printOfTables(api.sql, ['sessions'])
     for (const { route } of reading) await ask(admin, route, requestOf(route, theirs.companyId)[0])
     expect(await printOfTables(api.sql, ['sessions'])).toEqual(before)
+  })
+})
+
+describe('fields that a request may not set', () => {
+  test('are stored by no route that adds something', async () => {
+    const owner = { companyId: theirs.companyId, partnerId: theirs.partnerId }
+    const adding = routes.filter(
+      ({ route, needs }) => /^POST [^:]*(:kind)?$/.test(route) && isOfTenants(needs) && bodies[route],
+    )
+    const accepted: string[] = []
+    await expectNothingAssigned(api.sql, owner, async () => {
+      for (const { route, inputs, takesCompany } of adding) {
+        const known = inputs.map(input => input.split(/\.|\[\]\.?|\?/).at(-1)!)
+        const [path, body] = requestOf(route, takesCompany ? ours.companyId : undefined)
+        if (Buffer.isBuffer(body)) continue
+        const { status } = await ask(ours.partnerOwner, route, path, withForbidden(body, known, owner) as object)
+        if (status < 300) accepted.push(route)
+      }
+    })
+    expect(accepted.length).toBeGreaterThan(6)
+  })
+
+  test('of the own account are its name, language and theme alone', async () => {
+    const person = async () => (await ours.owner.ask('GET', '/session')).body.person
+    const before = await person()
+    const more = {
+      role: 'admin',
+      kind: 'STAFF',
+      companyId: theirs.companyId,
+      partnerId: theirs.partnerId,
+      login: 'x',
+      isActive: false,
+    }
+    expect((await ours.owner.ask('PATCH', '/account', { name: 'Anna', ...more })).status).toBeLessThan(300)
+    expect(await person()).toEqual({ ...before, name: 'Anna' })
   })
 })

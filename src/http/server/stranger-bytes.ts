@@ -13,11 +13,13 @@ const BODY_TIMEOUT_MS = 10_000
  */
 export class StrangerBytes {
   readonly #most: number
+  readonly #bodyTimeoutMs: number
   readonly #byAddress = new Map<string, number>()
   #inFlight = 0
 
-  constructor(most: number) {
+  constructor(most: number, bodyTimeoutMs = BODY_TIMEOUT_MS) {
     this.#most = most
+    this.#bodyTimeoutMs = bodyTimeoutMs
   }
 
   get inFlight(): number {
@@ -53,7 +55,7 @@ export class StrangerBytes {
     const stream = new Transform({
       transform: (chunk: Buffer, _, done) => (take(chunk.length) ? done(null, chunk) : done(tooBusy())),
     })
-    const late = setTimeout(() => stream.destroy(invalid('The body took too long to arrive')), BODY_TIMEOUT_MS)
+    const late = setTimeout(() => stream.destroy(invalid('The body took too long to arrive')), this.#bodyTimeoutMs)
     stream.once('close', () => clearTimeout(late))
     const release = () => {
       if (!isReleased) this.#add(address, -sizeBytes)
