@@ -2268,3 +2268,16 @@ begin
     do update set count = k.count + excluded.count, total_ms = k.total_ms + excluded.total_ms;
   end if;
 end $function$;
+
+-- =====================================================================================================================
+-- expand
+-- =====================================================================================================================
+
+-- How far an engine has removed the old texts of a company (TIDINGS_KEEP_TEXTS_DAYS). An engine locks the row while it
+-- works, so two engines never do the same.
+create table text_removals (
+  company_id bigint not null,
+  -- Final messages up to this key have no text any more.
+  done_uuid  uuid not null,
+  constraint text_removals_pkey PRIMARY KEY (company_id)
+);

@@ -45,6 +45,7 @@ describe('defaults', () => {
       hcaptchaUrl: undefined,
       turnstileUrl: 'https://challenges.cloudflare.com',
       keepMonths: undefined,
+      keepTextsDays: undefined,
       metrics: true,
       metricsAllow: ['loopback'],
       logLevel: 'info',
@@ -98,6 +99,7 @@ describe('reading', () => {
       { trustedProxies: ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'loopback'] },
     ],
     ['TIDINGS_KEEP_MONTHS', '2', { keepMonths: 2 }],
+    ['TIDINGS_KEEP_TEXTS_DAYS', '30', { keepTextsDays: 30 }],
     ['TIDINGS_METRICS', 'false', { metrics: false }],
     ['TIDINGS_LOG_LEVEL', 'silent', { logLevel: 'silent' }],
   ])('%s=%s', (name, text, expected) => {

@@ -58,6 +58,7 @@ export type Config = {
   hcaptchaUrl: string | undefined
   turnstileUrl: string
   keepMonths: number | undefined
+  keepTextsDays: number | undefined
   metrics: boolean
   metricsAllow: string[]
   logLevel: string
@@ -298,6 +299,14 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     default: undefined,
     defaultText: 'none, all are kept',
     about: 'Months of messages to keep, this one counted; engines close older ones into sums and detach them.',
+  },
+  keepTextsDays: {
+    name: 'TIDINGS_KEEP_TEXTS_DAYS',
+    read: (text, name) => readInteger(text, name, 2, 36_500),
+    default: undefined,
+    defaultText: 'none, all are kept',
+    about:
+      'Days after which engines remove the texts of final and inbound messages. Numbers, statuses and prices stay.',
   },
   metrics: {
     name: 'TIDINGS_METRICS',

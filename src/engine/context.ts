@@ -21,6 +21,8 @@ export type EngineOptions = {
   publicUrl?: string
   /** How many months of messages stay attached to the table. The default is all of them. */
   keepMonths?: number | undefined
+  /** After how many days the texts of messages are removed. The default is never. */
+  keepTextsDays?: number | undefined
   /** Texts by which a subscriber asks not to be written to again. */
   stopWords?: readonly string[]
   /** How long the scheduler sleeps without work. New work wakes it earlier. */

@@ -1,6 +1,7 @@
 import { forgetOldCallbacks } from '../domain/callbacks/callbacks.ts'
 import { forgetOldCascades } from '../domain/cascade-steps/cascade-steps.ts'
 import { forgetGoneEngines } from '../domain/engines/engines.ts'
+import { removeOldTexts } from '../domain/erasure/old-texts.ts'
 import { forgetOldMinutes } from '../domain/gateways/monitoring/minutes.ts'
 import { forgetOldKeys } from '../domain/idempotency/idempotency.ts'
 import { forgetOldStops } from '../domain/inbound/inbound.ts'
@@ -35,7 +36,12 @@ export async function runHousekeeping(context: EngineContext): Promise<void> {
   }
 }
 
-const stepsOf = ({ sql, clock, keepMonths }: EngineContext): Record<string, () => PromiseLike<unknown>> => ({
+const stepsOf = ({
+  sql,
+  clock,
+  keepMonths,
+  keepTextsDays,
+}: EngineContext): Record<string, () => PromiseLike<unknown>> => ({
   ensureMessageMonths: () => ensureMessageMonths(sql),
   rotateSubmissionDays: () => rotateSubmissionDays(sql),
   forgetOldReceipts: () => forgetOldReceipts(sql),
@@ -55,5 +61,6 @@ const stepsOf = ({ sql, clock, keepMonths }: EngineContext): Record<string, () =
   forgetIdleLanes: () => forgetIdleLanes(sql),
   forgetOldUploads: () => forgetOldUploads(sql, clock()),
   forgetOldLinks: () => forgetOldLinks(sql, new Date(clock().getTime() - LINKS_LIVE_MS)),
+  removeOldTexts: async () => keepTextsDays && removeOldTexts(sql, keepTextsDays, clock()),
   detachOldMonths: async () => keepMonths && detachOldMonths(sql, keepMonths, clock()),
 })

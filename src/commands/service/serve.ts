@@ -167,7 +167,7 @@ export async function runEngine({ config, print }: Call) {
     const { sql, secret } = database
     const publicUrl = config.publicUrl ?? urlOf(config.host, config.port)
     const context = { sql, secret, log, moderation, billingZone, callbacks, stopWords, publicUrl }
-    const engine = await startEngine({ ...context, keepMonths: config.keepMonths })
+    const engine = await startEngine({ ...context, keepMonths: config.keepMonths, keepTextsDays: config.keepTextsDays })
     await recordEngine(sql, engine.worker) // `/readyz` must not say otherwise when we say that it is up
     // As a child of `serve` it sends its state to its parent, which prints for both.
     if (process.send) process.send(READY)

@@ -180,3 +180,6 @@ export async function forgetOldCallbacks(sql: Sql, now: Date): Promise<void> {
   await store.deleteIdleReceivers(sql, before)
   await store.deleteTests(sql, before)
 }
+
+/** Removes the texts of inbound messages from callbacks that were written between these keys. */
+export const removeInboundTextsOfEvents = store.deleteInboundTexts

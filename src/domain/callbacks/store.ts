@@ -508,3 +508,18 @@ export function selectTest(sql: Sql, companyId: number, testId: number) {
 }
 
 export const deleteTests = (sql: Sql, before: Date) => sql`delete from callback_tests where requested_at < ${before}`
+
+/** The texts of inbound messages in the events of finished batches. A batch that waits is not changed. */
+export const deleteInboundTexts = (
+  sql: Sql,
+  companyId: number,
+  { after, until }: { after: string; until: string },
+) => sql`
+  update callbacks set events = (
+    select json_agg(case when e.event ->> 'kind' = 'inbound'
+      then (e.event::jsonb || jsonb_build_object('item', (e.event -> 'item')::jsonb ||
+        jsonb_build_object('content', '[removed]', 'specialContent', null)))::json
+      else e.event end order by e.place)
+    from json_array_elements(events) with ordinality e (event, place))
+  where company_id = ${companyId} and happened_at > uuid7_time(${after}::uuid) and happened_at <= uuid7_time(${until}::uuid)
+    and api = 'messaging' and status <> 'WAITING' and events::text like '%"kind":"inbound"%'`

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/sql.ts'
 import type { CascadePlan } from '../messages/single.ts'
+import type { KeyRange } from '../messages/texts.ts'
 
 export type NextStep = {
   cascadeUuid: string
@@ -84,11 +85,22 @@ export function deleteOldCascades(sql: Sql, companyId: number, belowUuid: string
     delete from cascades c using old where c.company_id = ${companyId} and c.cascade_uuid = old.cascade_uuid`
 }
 
+/** The steps of the cascade `c` with nothing but their conditions and times. */
+const stepsWithoutRequests = (sql: Sql) => sql`coalesce((
+  select jsonb_agg(jsonb_build_object('condition', step -> 'condition', 'ttlSeconds', step -> 'ttlSeconds') order by n)
+  from jsonb_array_elements(c.steps) with ordinality s (step, n)), '[]')`
+
 /** Removes texts and numbers of ended cascades. The conditions of their steps stay. */
 export function forgetRequests(sql: Sql, companyId: number, cascadeUuids: string[]) {
   return sql`
-    update cascades c set steps = coalesce((
-      select jsonb_agg(jsonb_build_object('condition', step -> 'condition', 'ttlSeconds', step -> 'ttlSeconds') order by n)
-      from jsonb_array_elements(c.steps) with ordinality s (step, n)), '[]')
+    update cascades c set steps = ${stepsWithoutRequests(sql)}
     where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and not (${canContinue(sql)})`
+}
+
+/** Removes texts and numbers of ended cascades whose first messages have these keys. */
+export function forgetOldRequests(sql: Sql, companyId: number, { after, until }: KeyRange) {
+  return sql`
+    update cascades c set steps = ${stepsWithoutRequests(sql)}
+    where c.company_id = ${companyId} and c.cascade_uuid > ${after} and c.cascade_uuid <= ${until}
+      and c.steps @? '$[*].request' and not (${canContinue(sql)})`
 }

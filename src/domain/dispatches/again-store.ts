@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
+import { REMOVED } from '../messages/message.ts'
 import type { Dispatch, DispatchKey } from './dispatch.ts'
 
 export function selectAgainOf(sql: Sql, key: DispatchKey) {
@@ -35,12 +36,12 @@ export function insertCopy(sql: Sql, original: { companyId: number; dispatchId: 
 
 type Bounds = Pick<Dispatch, 'companyId' | 'dispatchId' | 'firstUuid' | 'lastUuid'>
 
-/** Positions of failed messages, one for each destination and text. Left out if another message with both was delivered or is pending. */
+/** Positions of failed messages with a text, one for each destination and text. Left out if another message with both was delivered or is pending. */
 export function selectFailedPositions(sql: Sql, dispatch: Bounds, limit: number) {
   return sql<{ position: number }[]>`
     select min(dispatch_position) as position from messages
     where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
-      and message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
+      and message_uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid} and text is distinct from ${REMOVED}
     group by destination, text having bool_and(status = 'FAILED')
     order by 1 limit ${limit}`
 }

@@ -221,3 +221,5 @@ export async function subscribersThatWrote(
   const rows = await store.selectSubscribersThatWrote(sql, companyId, senderName, destinations, since)
   return new Set(rows.map(({ destination }) => destination))
 }
+
+export const removeInboundTexts = store.deleteTexts

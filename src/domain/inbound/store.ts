@@ -1,4 +1,6 @@
 import type { Sql } from '../../db/sql.ts'
+import { REMOVED } from '../messages/message.ts'
+import type { KeyRange } from '../messages/texts.ts'
 import { type InboundChannel, type InboundRule, inboundChannels } from './rule.ts'
 
 export const selectNow = (sql: Sql) => sql<{ now: Date }[]>`select clock_timestamp() as now`
@@ -239,3 +241,9 @@ export function updateRule(sql: Sql, rule: InboundRule) {
 
 export const deleteRule = (sql: Sql, companyId: number, ruleId: number) =>
   sql`delete from inbound_rules where company_id = ${companyId} and rule_id = ${ruleId}`
+
+/** Removes the texts of messages with these keys. */
+export const deleteTexts = (sql: Sql, companyId: number, { after, until }: KeyRange) => sql`
+  update inbound_messages set text = ${REMOVED}, content = null
+  where company_id = ${companyId} and message_uuid > ${after} and message_uuid <= ${until}
+    and (text <> ${REMOVED} or content is not null)`

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
+import { REMOVED } from './message.ts'
 
 /** Replaces a short link in the text and the content of a message, after the link got another code. */
 export function replaceInText(sql: Sql, companyId: number, uuid: string, before: string, after: string) {
@@ -7,3 +8,35 @@ export function replaceInText(sql: Sql, companyId: number, uuid: string, before:
       content = replace(content::text, ${before}, ${after})::jsonb
     where company_id = ${companyId} and message_uuid = ${uuid}`
 }
+
+/** The smallest key of a moment, as the function of the database makes it. */
+export const uuidFloor = (moment: Date): string =>
+  moment
+    .getTime()
+    .toString(16)
+    .padStart(12, '0')
+    .replace(/^(.{8})/, '$1-')
+    .concat('-0000-0000-000000000000')
+
+/** Keys of messages: above `after`, up to `until`. */
+export type KeyRange = { after: string; until: string }
+
+/** The key of the last of the next messages. Undefined if there are fewer before the end. */
+export async function lastKeyOf(
+  sql: Sql,
+  companyId: number,
+  { after, before }: { after: string; before: string },
+  count: number,
+): Promise<string | undefined> {
+  const [row] = await sql<{ uuid: string }[]>`
+    select message_uuid as uuid from messages
+    where company_id = ${companyId} and message_uuid > ${after} and message_uuid < ${before}
+    order by message_uuid offset ${count - 1} limit 1`
+  return row?.uuid
+}
+
+/** Removes the texts of final messages. Their parts and prices stay. */
+export const removeTexts = (sql: Sql, companyId: number, { after, until }: KeyRange) => sql`
+  update messages set text = case when text is null then null else ${REMOVED}::text end, content = null, sealed = null
+  where company_id = ${companyId} and message_uuid > ${after} and message_uuid <= ${until}
+    and status in ('DELIVERED', 'FAILED') and (text <> ${REMOVED}::text or content is not null or sealed is not null)`
