@@ -48,6 +48,9 @@ describe('defaults', () => {
       keepTextsDays: undefined,
       metrics: true,
       metricsAllow: ['loopback'],
+      tracesUrl: undefined,
+      tracesShare: 1,
+      tracesHeaders: {},
       logLevel: 'info',
       envFile: undefined,
     } satisfies Config)
@@ -102,6 +105,13 @@ describe('reading', () => {
     ['TIDINGS_KEEP_TEXTS_DAYS', '30', { keepTextsDays: 30 }],
     ['TIDINGS_METRICS', 'false', { metrics: false }],
     ['TIDINGS_LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+    ['TIDINGS_TRACES_URL', 'http://localhost:4318/v1/traces', { tracesUrl: 'http://localhost:4318/v1/traces' }],
+    ['TIDINGS_TRACES_SHARE', '0.25', { tracesShare: 0.25 }],
+    [
+      'TIDINGS_TRACES_HEADERS',
+      'Authorization=Bearer%20a%2Cb, x-team = sms',
+      { tracesHeaders: { authorization: 'Bearer a,b', 'x-team': 'sms' } },
+    ],
   ])('%s=%s', (name, text, expected) => {
     expect(loadConfig({ [name]: text })).toMatchObject(expected)
   })
@@ -136,6 +146,12 @@ describe('mistakes are told in one sentence', () => {
       'TIDINGS_DATABASE_CONNECTIONS',
       '1',
       'TIDINGS_DATABASE_CONNECTIONS must be a whole number from 2 to 1000, not "1".',
+    ],
+    ['TIDINGS_TRACES_SHARE', '1.5', 'TIDINGS_TRACES_SHARE must be from 0 to 1, not "1.5".'],
+    [
+      'TIDINGS_TRACES_HEADERS',
+      'Bearer abc',
+      'TIDINGS_TRACES_HEADERS must be name=value, separated by commas, with values encoded as in addresses.',
     ],
     ['TIDINGS_DEMO', 'maybe', 'TIDINGS_DEMO must be one of true, 1, yes, on, false, 0, no, off, not "maybe".'],
     ['TIDINGS_SECRET', 'short', 'TIDINGS_SECRET must have 32 characters or more; this one has 5.'],

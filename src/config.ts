@@ -61,6 +61,9 @@ export type Config = {
   keepTextsDays: number | undefined
   metrics: boolean
   metricsAllow: string[]
+  tracesUrl: string | undefined
+  tracesShare: number
+  tracesHeaders: Record<string, string>
   logLevel: string
   envFile: string | undefined
 }
@@ -322,6 +325,28 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     defaultText: 'loopback, this machine alone',
     about: 'Addresses or networks, separated by commas, that may read `/metrics`.',
   },
+  tracesUrl: {
+    name: 'TIDINGS_TRACES_URL',
+    read: readUrl,
+    default: undefined,
+    defaultText: 'none, nothing is traced',
+    about:
+      'Address of an OpenTelemetry collector that gets traces of requests and messages, e.g. `http://localhost:4318/v1/traces` (OTLP as JSON over HTTP).',
+  },
+  tracesShare: {
+    name: 'TIDINGS_TRACES_SHARE',
+    read: readShare,
+    default: 1,
+    about: 'Share of messages and requests that are traced, from 0 to 1. For large dispatches 0.001 is enough.',
+  },
+  tracesHeaders: {
+    name: 'TIDINGS_TRACES_HEADERS',
+    read: readHeaders,
+    default: {},
+    defaultText: 'none',
+    secret: true,
+    about: 'Headers for the collector, such as `authorization=Bearer%20abc`: `name=value`, separated by commas.',
+  },
   logLevel: {
     name: 'TIDINGS_LOG_LEVEL',
     read: (text, name) =>
@@ -399,6 +424,22 @@ function readInteger(text: string, name: string, min: number, max: number): numb
     throw new UsageError(`${name} must be a whole number from ${min} to ${max}, not "${text}".`)
   }
   return value
+}
+
+function readShare(text: string, name: string): number {
+  const value = Number(text)
+  if (!/^\d*\.?\d+$/.test(text) || value > 1) throw new UsageError(`${name} must be from 0 to 1, not "${text}".`)
+  return value
+}
+
+/** Values are encoded as in addresses, so that they may have commas. The value is a secret and not part of the error. */
+function readHeaders(text: string, name: string): Record<string, string> {
+  const pairs = text.split(',').map(pair => /^\s*([\w-]+)\s*=(.*)$/.exec(pair))
+  try {
+    return Object.fromEntries(pairs.map(pair => [pair![1]!.toLowerCase(), decodeURIComponent(pair![2]!.trim())]))
+  } catch {
+    throw new UsageError(`${name} must be name=value, separated by commas, with values encoded as in addresses.`)
+  }
 }
 
 function readBoolean(text: string, name: string): boolean {

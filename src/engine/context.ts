@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Tracer } from '../base/tracing/tracer.ts'
 import type { Pool } from '../db/sql.ts'
 import type { Moderation } from '../domain/review/review.ts'
 import type { CallbackSettings } from './callbacks/sender.ts'
@@ -29,6 +30,8 @@ export type EngineOptions = {
   idleMs?: number
   /** Connects a gateway. The default chooses the connector by its name. */
   connect?: Connect
+  /** Without it nothing is traced. */
+  tracer?: Tracer | undefined
 }
 
 /** The options with a clock, as every part of the engine gets them. */

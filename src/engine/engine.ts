@@ -101,10 +101,10 @@ async function startParts(options: EngineOptions) {
   }
 }
 
-async function startCallbacks({ sql, clock, log, callbacks: settings, secret }: EngineContext) {
+async function startCallbacks({ sql, clock, log, callbacks: settings, secret, tracer }: EngineContext) {
   const key = secret === undefined ? undefined : callbackKey(secret)
   if (key) await sealPlainSecrets(sql, key)
-  return new CallbackSender({ sql, clock, log, settings, key })
+  return new CallbackSender({ sql, clock, log, settings, key, tracer })
 }
 
 /** Other processes count the engine as running until its last work is done. */

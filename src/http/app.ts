@@ -25,6 +25,7 @@ import { answerBrokenRequest, answerInPlaceOfNode } from './server/broken-reques
 import { ConnectionLimit, TOO_MANY_CONNECTIONS } from './server/connections.ts'
 import { requestIdOf, showRequestId } from './server/request-id.ts'
 import { logAnswer, logRequests, OwnLines } from './server/request-log.ts'
+import { traceRequests } from './server/request-spans.ts'
 import { StrangerBytes } from './server/stranger-bytes.ts'
 import { refuseUnknownRoutes } from './server/unknown-routes.ts'
 import { registerShortLinks } from './short-links/short-links.ts'
@@ -69,6 +70,7 @@ export async function buildApp(context: Context): Promise<App> {
   app.setErrorHandler(answerError)
   showRequestId(app)
   logRequests(app, context)
+  traceRequests(app, context)
   listRequests(app, context)
   answerInPlaceOfNode(app)
   limitConnections(app, context)

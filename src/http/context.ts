@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Tracer } from '../base/tracing/tracer.ts'
 import type { Reading } from '../db/reading.ts'
 import type { Pool } from '../db/sql.ts'
 import { type DocumentQuota, usualDocumentQuota } from '../domain/documents/document.ts'
@@ -69,6 +70,8 @@ export type Context = {
   captchaUrls?: CaptchaUrls
   /** Limits that are not given have their usual values. */
   limits?: Partial<Limits>
+  /** Without it nothing is traced. */
+  tracer?: Tracer | undefined
 }
 
 export const readingOf = ({ sql, reading }: Pick<Context, 'sql' | 'reading'>): Reading =>

@@ -25,6 +25,7 @@ import { fittingCounts, inWords, type ProcessCounts, wantedCounts } from './proc
 import { exchangeMetrics, MetricsExchange } from './processes/metrics-exchange.ts'
 import { connectionsOfParent, SharedPort } from './processes/shared-port.ts'
 import { type Stopped, untilStopped } from './stopping.ts'
+import { openTracer } from './tracing/open-tracer.ts'
 
 export async function serve({ config, options, switches, print, progress }: Call) {
   const wanted = wantedCounts(options, config)
@@ -167,13 +168,16 @@ export async function runEngine({ config, print }: Call) {
     const { sql, secret } = database
     const publicUrl = config.publicUrl ?? urlOf(config.host, config.port)
     const context = { sql, secret, log, moderation, billingZone, callbacks, stopWords, publicUrl }
-    const engine = await startEngine({ ...context, keepMonths: config.keepMonths, keepTextsDays: config.keepTextsDays })
+    const tracing = openTracer({ config, log }, 'engine')
+    const { keepMonths, keepTextsDays } = config
+    const engine = await startEngine({ ...context, keepMonths, keepTextsDays, tracer: tracing?.tracer })
     await recordEngine(sql, engine.worker) // `/readyz` must not say otherwise when we say that it is up
     // As a child of `serve` it sends its state to its parent, which prints for both.
     if (process.send) process.send(READY)
     else print({ engine: 'started', data: database.place }, `The engine is up, on ${database.place}.`)
     await stopped.promise
     await engine.stop()
+    await tracing?.stop()
   })
 }
 

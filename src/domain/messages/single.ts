@@ -126,3 +126,7 @@ export type Refusal =
   | { kind: 'refused'; why: 'too many'; reason: string; subject: string; retryAfterSeconds: number }
 
 export type Acceptance = { kind: 'accepted'; uuid: string } | Refusal
+
+/** The uuids of the accepted messages. */
+export const acceptedIn = (answers: Acceptance[]): string[] =>
+  answers.flatMap(answer => (answer.kind === 'accepted' ? answer.uuid : []))

@@ -1,9 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../../base/errors.ts'
+import type { Tracer } from '../../base/tracing/tracer.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { foreignNames } from '../gateways/name-owners.ts'
 import { type Once, once } from '../idempotency/idempotency.ts'
-import { type Acceptance, type MessageRequest, type NewSingle, type Refusal, stepsOf } from '../messages/single.ts'
+import {
+  type Acceptance,
+  acceptedIn,
+  type MessageRequest,
+  type NewSingle,
+  type Refusal,
+  stepsOf,
+} from '../messages/single.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { NameRoutes } from '../routing/routing.ts'
 import { sendersByNames } from '../senders/senders.ts'
@@ -24,6 +32,7 @@ export type IntakeContext = {
   linkBase: string
   /** Gets notice of refused verification codes and of blocked subjects. */
   guard?: GuardWatch
+  tracer?: Tracer | undefined
 }
 
 /** Writes more in the transaction that accepts the messages. */
@@ -65,7 +74,17 @@ export class Intake {
     const answers = key
       ? this.#withFreshTemplates(companyId, () => this.#acceptOnce(companyId, requests, key, alongside))
       : this.#groups.write(companyId, requests)
-    return answers.finally(release)
+    const { tracer } = this.#context
+    return (tracer ? this.#traced(tracer, companyId, answers) : answers).finally(release)
+  }
+
+  async #traced(tracer: Tracer, companyId: number, answers: Promise<Acceptance[]>): Promise<Acceptance[]> {
+    const { clock } = this.#context
+    const startedAt = clock()
+    const attributes = { 'tidings.company_id': companyId }
+    for (const uuid of acceptedIn(await answers))
+      tracer.step(uuid, 'accept', { startedAt, endedAt: clock(), attributes })
+    return answers
   }
 
   /** Drafts the messages as they would be accepted, or refuses them. Nothing is stored. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { BoxKey } from '../../base/secret-box.ts'
+import type { Tracer } from '../../base/tracing/tracer.ts'
 import type { Pool } from '../../db/sql.ts'
 import { type BatchResult, FAILURES_UNTIL_PROBE, requestBodyOf, requestIdOf } from '../../domain/callbacks/callback.ts'
 import { blockedMessages, nextBatches, saveResults } from '../../domain/callbacks/callbacks.ts'
@@ -47,6 +48,7 @@ export type RoundContext = {
   isStopping(): boolean
   /** Resolves when the progress that is being saved is written. */
   progressSaved(): Promise<unknown>
+  tracer?: Tracer | undefined
 }
 
 /** Reads the next batches of a receiver, sends them and writes the results. Returns false when there was none to send. */
@@ -92,6 +94,7 @@ async function sendChain(context: RoundContext, session: Session, chain: Chain) 
     const result = await send(context, request, now)
     if (result.kind === 'abandoned') return
     const tookMs = Math.round(performance.now() - begun)
+    if (context.tracer) traceRequest(context.tracer, request, result, now, context.clock())
     if (isTaken(result)) {
       if (session.beganPaused) context.log.info(shownOf(session), 'receiver.recovered')
       recordAccepted(session, request, result, tookMs)
@@ -108,6 +111,20 @@ function send({ poster }: RoundContext, request: CallbackRequest, now: Date): Pr
   if (!target) return Promise.resolve({ kind: 'failed', error: 'no http or https address' })
   const body = requestBodyOf(request)
   return poster.post(target, signedHeaders(sign, requestIdOf(request), body, now), body)
+}
+
+/** The path may contain secrets of the receiver. */
+function hostOf(request: CallbackRequest): string | undefined {
+  const { target } = request[0].batch
+  return target && new URL(target.origin).hostname
+}
+
+/** One span for each message of the request. */
+function traceRequest(tracer: Tracer, request: CallbackRequest, result: PostResult, startedAt: Date, endedAt: Date) {
+  const answer = result.kind === 'answered' ? { 'http.response.status_code': result.statusCode } : {}
+  const attributes = { 'server.address': hostOf(request), ...answer }
+  const step = { kind: 'client' as const, startedAt, endedAt, attributes, isFailed: !isTaken(result) }
+  for (const messageUuid of new Set(request.map(event => event.messageUuid))) tracer.step(messageUuid, 'callback', step)
 }
 
 const isTaken = (result: PostResult): result is Extract<PostResult, { kind: 'answered' }> =>

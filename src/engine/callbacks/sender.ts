@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { BoxKey } from '../../base/secret-box.ts'
+import type { Tracer } from '../../base/tracing/tracer.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { Receiver } from '../../domain/callbacks/callback.ts'
 import { expireCallbacks, releaseReceiver, saveProgress } from '../../domain/callbacks/callbacks.ts'
@@ -26,6 +27,7 @@ export type CallbackSenderContext = {
   settings: CallbackSettings
   /** Decrypts the signing secrets of companies. */
   key?: BoxKey | undefined
+  tracer?: Tracer | undefined
 }
 
 const RETRY_SECONDS = 300
@@ -100,7 +102,7 @@ export class CallbackSender {
   }
 
   #roundContext(): RoundContext {
-    const { sql, clock, log, key } = this.#context
+    const { sql, clock, log, key, tracer } = this.#context
     return {
       sql,
       clock,
@@ -112,6 +114,7 @@ export class CallbackSender {
       mayContinue: session => this.#mayContinue(session),
       isStopping: () => this.#isStopping,
       progressSaved: () => this.#savingProgress,
+      tracer,
     }
   }
 

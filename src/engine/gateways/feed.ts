@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Tracer } from '../../base/tracing/tracer.ts'
 import type { Feed, Inbound, LateAnswer, Receipt } from '../../channels/channel.ts'
 import type { Pool } from '../../db/sql.ts'
 import { receiveInbound } from '../../domain/inbound/inbound.ts'
@@ -12,6 +13,7 @@ import {
   matchReceipts,
   statusReportOf,
 } from '../../domain/receipts/receipts.ts'
+import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import { removeAddress } from '../../domain/subscribers/subscribers.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { ignoreSetAside } from '../recording/set-aside.ts'
@@ -26,6 +28,7 @@ export type FeedContext = {
   stopWords?: readonly string[]
   /** Finds the operator of a subscriber who wrote. Without it callbacks do not contain the operator. */
   numbering?: () => Numbering
+  tracer?: Tracer | undefined
 }
 
 const KEPT_AT_ONCE = 1000
@@ -39,7 +42,7 @@ export function feedOf(context: FeedContext, gatewayId: number): Feed {
     async receipts(batch) {
       const byOurIds = batch.filter(({ of }) => 'uuid' in of).map(receipt => byOwnId(gatewayId, receipt))
       const byTheirIds = batch.filter(({ of }) => 'providerId' in of).map(byProviderId)
-      const recording = [recordAll(context.recorder, byOurIds)]
+      const recording = [recordAll(context, byOurIds)]
       if (byTheirIds.length > 0) recording.push(matchAndRecord(context, gatewayId, byTheirIds))
       await Promise.all(recording)
     },
@@ -69,10 +72,22 @@ function byOwnId(gatewayId: number, receipt: Receipt): MatchedReceipt {
 }
 
 /** A status report that can never be written is ignored. Otherwise the operator would repeat the whole batch for ever. */
-async function recordAll(recorder: Pick<Recorder, 'note'>, matched: MatchedReceipt[]) {
+async function recordAll({ recorder, tracer, clock = newDate }: Recording, matched: MatchedReceipt[]) {
+  const startedAt = clock()
   await Promise.all(
     matched.map(({ companyId, statusReport }) => recorder.note(companyId, statusReport).catch(ignoreSetAside)),
   )
+  if (tracer) for (const { statusReport } of matched) traceReceipt(tracer, statusReport, startedAt, clock())
+}
+
+type Recording = Pick<FeedContext, 'recorder' | 'tracer' | 'clock'>
+
+const newDate = () => new Date()
+
+/** From the arrival of the receipt until it is written. */
+function traceReceipt(tracer: Tracer, { uuid, final }: StatusReport, startedAt: Date, endedAt: Date) {
+  const attributes = { 'tidings.gateway_id': final?.gatewayId, 'tidings.status': final?.status }
+  tracer.step(uuid, 'receipt', { startedAt, endedAt, attributes })
 }
 
 export function byProviderId(receipt: Receipt): ProviderReceipt {
@@ -90,12 +105,13 @@ export function byProviderId(receipt: Receipt): ProviderReceipt {
 }
 
 /** Receipts that match no message yet are stored, and matched again later. */
-async function matchAndRecord({ sql, recorder }: FeedContext, gatewayId: number, receipts: ProviderReceipt[]) {
+async function matchAndRecord(context: FeedContext, gatewayId: number, receipts: ProviderReceipt[]) {
+  const { sql } = context
   const { unread = [], read = [] } = Object.groupBy(receipts, ({ isUnread }) => (isUnread ? 'unread' : 'read'))
   const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
   const kept = [...unread, ...unmatched]
   if (kept.length > 0) await addToReceiptInbox(sql, gatewayId, kept)
-  await recordAll(recorder, matched)
+  await recordAll(context, matched)
 }
 
 /**
@@ -108,17 +124,19 @@ export async function matchReceiptInbox(context: KeptContext): Promise<void> {
   while (taken === KEPT_AT_ONCE)
 }
 
-type KeptContext = Pick<FeedContext, 'sql' | 'recorder'> & {
+type KeptContext = Recording & {
+  sql: Pool
   /** Called with the receipts that matched a message. */
   onMatched?: (gatewayId: number, receipts: Pick<Receipt, 'of' | 'status'>[]) => void
 }
 
-async function matchSome({ sql, recorder, onMatched }: KeptContext): Promise<number> {
+async function matchSome(context: KeptContext): Promise<number> {
+  const { sql, onMatched } = context
   const kept = await claimReceiptInbox(sql, KEPT_AT_ONCE)
   for (const [gatewayId, receipts] of Map.groupBy(kept, ({ gatewayId }) => gatewayId)) {
     const read = await readableOf(sql, gatewayId, receipts)
     const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
-    await recordAll(recorder, matched)
+    await recordAll(context, matched)
     const waiting = new Set<ProviderReceipt>(unmatched)
     const done = read.filter(receipt => !waiting.has(receipt))
     const ids = done.map(({ receiptId }) => receiptId)

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isPassing } from '../../base/database-losses.ts'
+import type { Tracer } from '../../base/tracing/tracer.ts'
+import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import type { RecordingContext } from '../../domain/recording/context.ts'
@@ -21,6 +23,7 @@ export type RecorderContext = {
   billingZone: string
   log: Logger
   cascades?: RecordingContext['cascades']
+  tracer?: Tracer | undefined
 }
 
 /**
@@ -82,6 +85,20 @@ export class Recorder {
       else written.reject(new Error('the status reports could not be recorded before the engine stopped'))
     }
     this.window.leave(batch.reduce((sum, { places }) => sum + places, 0))
+    if (isWritten && this.#context.tracer) this.#trace(this.#context.tracer, companyId, batch)
+  }
+
+  /** The life of a message ends with its final status. */
+  #trace(tracer: Tracer, companyId: number, batch: Entry[]) {
+    const endedAt = this.#context.clock()
+    for (const { statusReport } of batch) {
+      const { uuid, refused, final } = statusReport
+      if (!refused && !final) continue
+      const status = final?.status ?? 'FAILED'
+      const errorCode = refused?.errorCode ?? final?.errorCode
+      const attributes = { 'tidings.company_id': companyId, 'tidings.status': status, 'tidings.error_code': errorCode }
+      tracer.whole(uuid, { startedAt: timeOfUuid7(uuid), endedAt, attributes, isFailed: status === 'FAILED' })
+    }
   }
 
   /** True when every status report is written or set aside; false when the recorder gave up before. */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { ChannelType } from '../../base/channel-types.ts'
+import type { Tracer } from '../../base/tracing/tracer.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, type PagedLane } from '../../domain/lanes/lane.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
@@ -26,6 +27,7 @@ export type SchedulerContext = {
   codes?: CodeBox | undefined
   /** Pause of an engine without work before it reads the lanes again. */
   idleMs?: number
+  tracer?: Tracer | undefined
 }
 
 /** Shares of the priorities behind verification codes: TRANSACT, SERVICE, PROMO. Each of them gets its share. */

@@ -4,6 +4,7 @@ import { CODES, type RunnableLane, type UnsentMessage } from '../../domain/lanes
 import type { LiveGateway } from '../gateways/gateways.ts'
 import { outgoingOf } from './outgoing.ts'
 import { findUnwanted, refuseForbidden, refuseUnwanted, type Unwanted } from './refusals.ts'
+import { SendSpans } from './send-spans.ts'
 import { type Attempt, record, refuseAll, type SenderContext, sendLater, unsentMessageOf, type Work } from './work.ts'
 
 const MOST_BACKOFF_MS = 60_000
@@ -41,6 +42,7 @@ export async function sendMessages(
     later: [],
     decided: new Set(),
     submitted: new Set(),
+    spans: context.tracer && new SendSpans(context.tracer, context.clock),
   }
   const sliceSize = sliceSizeOf(chunk, gateway)
   for (let from = 0; from < messages.length && chunk.mayContinue(); from += sliceSize) {
@@ -149,6 +151,7 @@ function watchSlice(
     if (submitted.has(index)) return true
     if (!enter(message)) return false
     chunk.submittedParts += message.parts
+    work.spans?.begin(message.uuid)
     submitted.add(index)
     return true
   }
@@ -157,6 +160,7 @@ function watchSlice(
 
 function recordResult(work: Work, message: Attempt, result: SendResult, gatewayId: number) {
   const { uuid } = message
+  work.spans?.end(uuid, result, gatewayId)
   switch (result.kind) {
     case 'accepted': {
       const at = work.clock()

@@ -1,10 +1,12 @@
 import type { Logger } from 'pino'
+import type { Tracer } from '../../base/tracing/tracer.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { RunnableLane, UnsentMessage } from '../../domain/lanes/lane.ts'
 import type { QueuedMessage } from '../../domain/messages/message.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { ignoreSetAside } from '../recording/set-aside.ts'
+import type { SendSpans } from './send-spans.ts'
 
 /** A message of a chunk. `gatewayId`: an earlier attempt through this gateway may have submitted some of its parts. */
 export type Attempt = QueuedMessage & { attempts: number; gatewayId?: number | undefined }
@@ -16,6 +18,7 @@ export type SenderContext = {
   recorder: Recorder
   /** Decrypts the texts of verification codes. */
   codes?: CodeBox | undefined
+  tracer?: Tracer | undefined
 }
 
 /** The state of a chunk while its messages are sent. */
@@ -29,6 +32,7 @@ export type Work = SenderContext & {
   decided: Set<string>
   /** Messages that occupy a place in the submission window until their result is recorded. */
   submitted: Set<string>
+  spans: SendSpans | undefined
 }
 
 /** Gives a result to the recorder. */

@@ -13,6 +13,7 @@ import { watchNumbering } from '../../../domain/numbering/numbering.ts'
 import type { App } from '../../../http/app.ts'
 import type { Context } from '../../../http/context.ts'
 import { type HttpListeners, urlOf } from '../http-listeners.ts'
+import { openTracer } from '../tracing/open-tracer.ts'
 
 const GRACE_MS = 30_000
 
@@ -42,7 +43,8 @@ export async function startApi(
   })
   const clock = await DatabaseClock.follow({ sql: database.sql, log })
   const reading = readingFrom(service)
-  const stopWatching = () => Promise.all([numbering.stop(), clock.stop(), reading?.stop()])
+  const tracing = openTracer(service, 'api')
+  const stopWatching = () => Promise.all([numbering.stop(), clock.stop(), reading?.stop(), tracing?.stop()])
   try {
     let isDraining = false
     const state = {
@@ -51,7 +53,14 @@ export async function startApi(
       numbering: numbering.current,
       isDraining: () => isDraining,
     }
-    const app = await buildApp({ ...(await contextOf(service)), ...state, ...more, reading, publicUrl: url })
+    const app = await buildApp({
+      ...(await contextOf(service)),
+      ...state,
+      ...more,
+      reading,
+      tracer: tracing?.tracer,
+      publicUrl: url,
+    })
     const listeners = await open(app)
     const presence = await tellPresence(database.sql, clock, log)
     return {

@@ -44,9 +44,9 @@ export type PriceAnswer = { steps: PricedStep[]; currency: string }
 
 /** A single message or a cascade to one number: its price, and sending it. */
 export const sendRoutes =
-  ({ sql, clock, numbering, billingZone, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
+  ({ sql, clock, numbering, billingZone, publicUrl, tracer }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const intake = new Intake({ sql, clock, numbering, billingZone, linkBase: `${publicUrl}/s` })
+    const intake = new Intake({ sql, clock, numbering, billingZone, linkBase: `${publicUrl}/s`, tracer })
     const needs = { needs: 'traffic.send' } as const
 
     api.post(
@@ -71,6 +71,7 @@ export const sendRoutes =
         const [outcome] = await intake.accept(companyId, [messageRequest], onceOf(request, companyId), note)
         if (!outcome) throw new Error('The intake gave no outcome for the message')
         if (outcome.kind === 'refused') throw errorOf(outcome)
+        request.span?.began([outcome.uuid])
         return { messageUuid: outcome.uuid }
       },
     )

@@ -1,7 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify'
 import Type from 'typebox'
 import { channelTypes } from '../../../base/channel-types.ts'
-import { type CascadePlan, cascadeConditions, type MessageRequest } from '../../../domain/messages/single.ts'
+import {
+  acceptedIn,
+  type CascadePlan,
+  cascadeConditions,
+  type MessageRequest,
+} from '../../../domain/messages/single.ts'
 import type { Intake } from '../../../domain/singles/intake.ts'
 import { bodyLimits } from '../../bodies/body.ts'
 import { IdempotencyHeader, onceOf } from '../../idempotency.ts'
@@ -62,6 +67,7 @@ export const cascadeRoutes =
         const messageRequests = forms.map(form => readCascade(form, request.caller))
         const right = messageRequests.filter(messageRequest => typeof messageRequest !== 'string')
         const accepted = right.length > 0 ? await intake.accept(request.caller.companyId, right, onceOf(request)) : []
+        request.span?.began(acceptedIn(accepted))
         return answerItems(reply, forms, outcomesOf(messageRequests, accepted))
       },
     )

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { invalid } from '../../../base/errors.ts'
-import type { Acceptance } from '../../../domain/messages/single.ts'
+import { type Acceptance, acceptedIn } from '../../../domain/messages/single.ts'
 import type { Intake } from '../../../domain/singles/intake.ts'
 import { bodyLimits } from '../../bodies/body.ts'
 import { errorBody, sendError } from '../../error-handler.ts'
@@ -51,6 +51,7 @@ export const messageRoutes =
         const right = messageRequests.filter(messageRequest => typeof messageRequest !== 'string')
         const once = onceOf(request)
         const accepted = right.length > 0 ? await intake.accept(request.caller.companyId, right, once) : []
+        request.span?.began(acceptedIn(accepted))
         return answerItems(reply, forms, outcomesOf(messageRequests, accepted))
       },
     )

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../base/errors.ts'
 import type { Pool } from '../../../db/sql.ts'
-import type { Refusal } from '../../../domain/messages/single.ts'
+import { acceptedIn, type Refusal } from '../../../domain/messages/single.ts'
 import { type SendContext, sendCode } from '../../../domain/verification/sends.ts'
 import type { CodeChecker } from '../../../domain/verifications/checker.ts'
 import { verifierChannels } from '../../../domain/verifiers/verifier.ts'
@@ -85,6 +85,7 @@ export const verifierRoutes =
         callbackEvents: body.callbackEvents ? eventsOf(body.callbackEvents) : undefined,
       }
       const outcome = await sendCode(context, verifier, code, onceOf(request))
+      request.span?.began(acceptedIn([outcome]))
       return outcome.kind === 'accepted' ? { uuid: outcome.uuid } : answerRefusal(reply, outcome)
     })
 
