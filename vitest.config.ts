@@ -9,6 +9,7 @@ export default defineConfig({
       'src/**/*.test.ts',
       'scripts/**/*.test.ts',
       'bench/**/*.test.ts',
+      'proof/**/*.test.ts',
       'e2e/**/*.test.ts',
       'widget/**/*.test.ts',
       'web/**/*.test.ts',

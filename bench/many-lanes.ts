@@ -1,3 +1,4 @@
+import type { Pool } from '../src/db/sql.ts'
 import { addGateway } from '../src/domain/gateways/gateways.ts'
 import { aCompany } from '../src/testing/factories.ts'
 import { manyLanes } from '../src/testing/lanes.ts'
@@ -41,7 +42,17 @@ export function run(): Promise<Figure[]> {
 
 /** A company that called itself something else in each of its messages, before names shared a lane. */
 async function aCrowd({ sql, partner }: Stage): Promise<number> {
-  await addGateway(sql, {
+  await addVkSimulator(sql)
+  const companyId = await aCompany(sql, partner)
+  await manyLanes(sql, companyId, LANES, 'VK')
+  await openLanes({ sql }, companyId, false)
+  await sql`analyze`
+  return companyId
+}
+
+/** For messages beside the measured messages. */
+export const addVkSimulator = (sql: Pool) =>
+  addGateway(sql, {
     name: 'simulator-vk',
     channelType: 'VK',
     connector: 'simulator',
@@ -49,12 +60,6 @@ async function aCrowd({ sql, partner }: Stage): Promise<number> {
     settings: { receiptMs: 0 },
     partsPerSecond: null,
   })
-  const companyId = await aCompany(sql, partner)
-  await manyLanes(sql, companyId, LANES, 'VK')
-  await openLanes({ sql }, companyId, false)
-  await sql`analyze`
-  return companyId
-}
 
 const openLanes = ({ sql }: Pick<Stage, 'sql'>, companyId: number, open: boolean) =>
   sql`update lanes set open = ${open} where company_id = ${companyId}`

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { SmscCounts } from '../../src/channels/smpp/smsc/smsc.ts'
+import type { SmscCounts, SmscSettings } from '../../src/channels/smpp/smsc/smsc.ts'
 
 const LOOK_MS = 50
 /** A system that delivers nothing for so long has nothing left to deliver. */
@@ -12,6 +12,7 @@ const QUIET_MS = 2000
 export class SmscProcess {
   readonly port: number
   readonly #child: ChildProcess
+  #asking: Promise<unknown> = Promise.resolve()
 
   static async start(): Promise<SmscProcess> {
     const child = fork(fileURLToPath(new URL('smsc-process.ts', import.meta.url)), {
@@ -40,6 +41,16 @@ export class SmscProcess {
     return new Map(Object.entries(await this.#ask<Record<string, number>>('taken')))
   }
 
+  /** The number in the last message for each destination, of messages that contain one number: verification codes. */
+  async codes(): Promise<Map<string, string>> {
+    return new Map(Object.entries(await this.#ask<Record<string, string>>('codes')))
+  }
+
+  /** Changes the behaviour from now on. */
+  async behave(changes: Partial<SmscSettings>): Promise<void> {
+    await this.#ask({ behave: changes })
+  }
+
   /** Waits until no receipt has been acknowledged for some time. The moment of the last acknowledgement, as `performance.now()`. */
   async untilQuiet(): Promise<number> {
     let last = (await this.counts()).receiptsAcknowledged
@@ -57,9 +68,14 @@ export class SmscProcess {
     this.#child.disconnect()
   }
 
-  async #ask<T>(question: string): Promise<T> {
-    this.#child.send(question)
-    const [answer] = await once(this.#child, 'message')
-    return answer
+  /** Questions are asked one after the other, because answers do not name their question. */
+  #ask<T>(question: string | object): Promise<T> {
+    const answered = this.#asking.then(async () => {
+      this.#child.send(question)
+      const [answer] = await once(this.#child, 'message')
+      return answer
+    })
+    this.#asking = answered
+    return answered
   }
 }

@@ -44,11 +44,12 @@ class ServerProcess {
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown>
 
-  constructor(command: string, words: string[]) {
+  constructor(command: string, words: string[], env: Record<string, string> = {}) {
     const script = 'exec 3<&0; "$@" 3<&- & server=$!; (cat <&3 >/dev/null; kill -QUIT $server) & wait $server'
     this.#child = spawn('/bin/sh', ['-c', script, 'sh', command, ...words], {
       ...user,
       cwd: '/',
+      env: { ...process.env, ...env },
       stdio: ['pipe', 'ignore', 'ignore'],
     })
     this.#ended = once(this.#child, 'exit')
@@ -94,12 +95,14 @@ class Server {
   readonly name: string
   readonly port: number
   readonly folder: string
+  readonly #env: Record<string, string>
   #process: ServerProcess | undefined
 
-  constructor(name: string, port: number, folder: string) {
+  constructor(name: string, port: number, folder: string, env: Record<string, string>) {
     this.name = name
     this.port = port
     this.folder = folder
+    this.#env = env
   }
 
   get host(): string {
@@ -142,7 +145,7 @@ class Server {
   async start(settings: Record<string, string> = {}): Promise<void> {
     const all = Object.entries({ ...SETTINGS, port: String(this.port), ...settings })
     const words = all.flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    this.#process = new ServerProcess(join(binaries, 'postgres'), ['-D', this.folder, ...words])
+    this.#process = new ServerProcess(join(binaries, 'postgres'), ['-D', this.folder, ...words], this.#env)
     await eventually(() => this.ask(sql => sql`select`, 'postgres'))
   }
 
@@ -212,18 +215,24 @@ export class PostgresCluster {
   readonly #folder: string
   readonly #others: ServerProcess[] = []
 
-  private constructor(folder: string, ports: number[]) {
+  private constructor(folder: string, ports: number[], env: Record<string, string>) {
     this.#folder = folder
-    this.a = new Server('a', ports[0]!, join(folder, 'a'))
-    this.b = new Server('b', ports[1]!, join(folder, 'b'))
+    this.a = new Server('a', ports[0]!, join(folder, 'a'), env)
+    this.b = new Server('b', ports[1]!, join(folder, 'b'), env)
   }
 
   static async start(): Promise<PostgresCluster> {
+    const cluster = await PostgresCluster.startPrimary()
+    await cluster.b.copy(cluster.a)
+    return cluster
+  }
+
+  /** The primary alone. Its environment can give it another clock. */
+  static async startPrimary(env: Record<string, string> = {}): Promise<PostgresCluster> {
     const folder = await mkdtemp(join(tmpdir(), 'tidings-cluster-'))
     if (user.uid) await chown(folder, user.uid, user.gid ?? user.uid)
-    const cluster = new PostgresCluster(folder, [await freePort(), await freePort()])
+    const cluster = new PostgresCluster(folder, [await freePort(), await freePort()], env)
     await cluster.a.create()
-    await cluster.b.copy(cluster.a)
     return cluster
   }
 

@@ -32,6 +32,10 @@ export type SmscSettings = {
   silentRate?: number
   missingReceiptRate?: number
   duplicateReceiptRate?: number
+  /** A second receipt says the opposite of the first. */
+  contradictingReceiptRate?: number
+  /** A second receipt has the id of no message. */
+  wrongIdReceiptRate?: number
   /** The receipt is sent before the answer. */
   earlyReceiptRate?: number
   /** The SMSC accepts the submission, and closes the connection instead of answering. */

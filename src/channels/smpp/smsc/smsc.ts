@@ -266,12 +266,21 @@ export class Smsc {
   }
 
   #sendReceipt(systemId: string, pdu: Submit, id: number, afterMs: number) {
-    const { missingReceiptRate, duplicateReceiptRate, receiptIds, receiptStyle } = this.#settings
+    const { missingReceiptRate, duplicateReceiptRate, contradictingReceiptRate, wrongIdReceiptRate } = this.#settings
     const fixed = this.#fixedFor(pdu)
     if ((pdu.registeredDelivery & 1) === 0 || happens(fixed?.missing ?? missingReceiptRate)) return
-    const receipt = receiptOf(pdu, idInStyle(id, receiptIds), this.#isDelivered(pdu), receiptStyle)
-    this.#deliveries.add(systemId, receipt, afterMs)
-    if (happens(fixed?.duplicate ?? duplicateReceiptRate)) this.#deliveries.add(systemId, receipt, afterMs)
+    const isDelivered = this.#isDelivered(pdu)
+    const add = (ofId: number, delivered: boolean) =>
+      this.#deliveries.add(systemId, this.#receipt(pdu, ofId, delivered), afterMs)
+    add(id, isDelivered)
+    if (happens(fixed?.duplicate ?? duplicateReceiptRate)) add(id, isDelivered)
+    if (happens(contradictingReceiptRate)) add(id, !isDelivered)
+    if (happens(wrongIdReceiptRate)) add(id + UNKNOWN_IDS, isDelivered)
+  }
+
+  #receipt(pdu: Submit, id: number, isDelivered: boolean) {
+    const { receiptIds, receiptStyle } = this.#settings
+    return receiptOf(pdu, idInStyle(id, receiptIds), isDelivered, receiptStyle)
   }
 
   #isDelivered(pdu: Submit): boolean {
@@ -308,6 +317,9 @@ const TEST_NUMBERS: Record<string, Fixed | undefined> = {
   '0007': { early: 1 },
   '0009': { throttled: true },
 }
+
+/** Ids that are so much larger than all others belong to no message. */
+const UNKNOWN_IDS = 1e13
 
 const happens = (rate: number | undefined) => rate !== undefined && rate > 0 && Math.random() < rate
 
