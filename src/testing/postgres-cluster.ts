@@ -142,6 +142,38 @@ class Server {
     await this.start({ ...settings, primary_conninfo: conninfo })
   }
 
+  /** Takes a backup of the other server as it is now. This server is not started. */
+  async backUp(primary: Server): Promise<void> {
+    const from = `postgres://tidings:${PASSWORD}@${primary.host}/postgres`
+    const words = ['--pgdata', this.folder, '--dbname', from, '--checkpoint', 'fast', '--no-sync']
+    await run(join(binaries, 'pg_basebackup'), words, { ...user, cwd: '/' })
+  }
+
+  /** Dumps the database, and restores the dump as another database of this server. */
+  async dumpInto(database: string): Promise<void> {
+    const file = `${this.folder}.dump`
+    await run(join(binaries, 'pg_dump'), ['--format', 'custom', '--file', file, '--dbname', this.url()], { cwd: '/' })
+    await this.ask(sql => sql.unsafe(`create database ${database}`), 'postgres')
+    await run(join(binaries, 'pg_restore'), ['--exit-on-error', '--dbname', this.url(database), file], { cwd: '/' })
+  }
+
+  /** Starts from the backup in its folder and the archived WAL, with the state of a moment. */
+  async restore(archive: string, moment: string): Promise<void> {
+    await run('touch', [join(this.folder, 'recovery.signal')], { ...user, cwd: '/' })
+    await this.start({
+      archive_mode: 'off',
+      restore_command: `cp ${archive}/%f %p`,
+      recovery_target_time: moment,
+      recovery_target_action: 'promote',
+    })
+    await eventually(() =>
+      this.ask(async sql => {
+        const [row] = await sql<{ isRecovering: boolean }[]>`select pg_is_in_recovery() as is_recovering`
+        if (row!.isRecovering) throw new Error('the server still recovers')
+      }),
+    )
+  }
+
   async start(settings: Record<string, string> = {}): Promise<void> {
     const all = Object.entries({ ...SETTINGS, port: String(this.port), ...settings })
     const words = all.flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -234,6 +266,17 @@ export class PostgresCluster {
     const cluster = new PostgresCluster(folder, [await freePort(), await freePort()], env)
     await cluster.a.create()
     return cluster
+  }
+
+  /** A server that archives its WAL. The second server does not run. */
+  static async startArchiving(): Promise<{ cluster: PostgresCluster; archive: string }> {
+    const cluster = await PostgresCluster.startPrimary()
+    const archive = join(cluster.#folder, 'wal')
+    await run('mkdir', [archive], { ...user, cwd: '/' })
+    await cluster.a.stop()
+    const archive_command = `test ! -f ${archive}/%f && cp %p ${archive}/%f`
+    await cluster.a.start({ archive_mode: 'on', archive_command })
+    return { cluster, archive }
   }
 
   /** The address of both servers. */
