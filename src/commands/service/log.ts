@@ -12,7 +12,23 @@ export function makeLog(level: string, role: string): Logger {
 }
 
 export const createLog = ({ level, role }: { level: string; role: string }, write: (json: string) => void): Logger =>
-  pino({ level, base: { role, pid: process.pid }, hooks: { logMethod: nameFullDisk() } }, { write })
+  pino(
+    {
+      level,
+      base: { role, pid: process.pid },
+      hooks: { logMethod: nameFullDisk() },
+      serializers: { err: errorWithoutRows },
+    },
+    { write },
+  )
+
+/** Fields of PostgreSQL's errors with values of the row that it refused, such as texts and numbers. */
+const WITH_ROWS = ['detail', 'where', 'query', 'internal_query', 'parameters', 'args']
+
+const errorWithoutRows = (error: Error) => {
+  const shown: object = pino.stdSerializers.err(error)
+  return Object.fromEntries(Object.entries(shown).filter(([name]) => !WITH_ROWS.includes(name)))
+}
 
 type Line = {
   level: number
