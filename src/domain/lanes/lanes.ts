@@ -16,7 +16,7 @@ import * as store from './store.ts'
 export {
   finishLeases,
   leasedRanges,
-  postponeLane,
+  postponeLanes,
   waitingByRoute,
   waitingLane,
   waitingLanes,
@@ -89,7 +89,7 @@ export async function hasTooManyLanes(sql: Sql, companyId: number): Promise<bool
   return waiting !== undefined && waiting.count > MOST_WAITING_LANES
 }
 
-export type { WantedChunk } from './store.ts'
+export type { PostponedLane, WantedChunk } from './store.ts'
 
 /** Takes one lease for each chunk, all of one company and of different lanes. Undefined for a chunk that another worker took first. */
 export async function takeChunks(

@@ -182,14 +182,18 @@ const FEW_CODES = 10
 
 const isFewCodes = ({ lane, size }: WantedChunk) => lane.priority === CODES && Math.min(lane.waiting, size) <= FEW_CODES
 
-/** Postpones a lane until it may send. A start of its dispatch ends the delay. Skips a locked row instead of waiting. */
-export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) => sql`
+/** Postpones lanes until they may send. A start of their dispatch ends the delay. Skips locked rows instead of waiting. */
+export const postponeLanes = (sql: Sql, companyId: number, lanes: PostponedLane[]) => sql`
   with lane as (
     select company_id, lane_id from lanes
-    where company_id = ${lane.companyId} and lane_id = ${lane.laneId} and open
+    where company_id = ${companyId} and lane_id = any(${lanes.map(({ laneId }) => laneId)}::bigint[]) and open
     for update skip locked)
-  update lanes set not_before = ${until} from lane
-  where lanes.company_id = lane.company_id and lanes.lane_id = lane.lane_id`
+  update lanes set not_before = q.until
+  from lane, unnest(${lanes.map(({ laneId }) => laneId)}::bigint[], ${lanes.map(({ until }) => until.toISOString())}::timestamptz[]) q (lane_id, until)
+  where lanes.company_id = ${companyId} and lanes.company_id = lane.company_id and lanes.lane_id = lane.lane_id
+    and q.lane_id = lane.lane_id`
+
+export type PostponedLane = { laneId: number; until: Date }
 
 /** Takes over an expired lease if its lane is open and no other worker has taken it. */
 export function takeOverLease(sql: Sql, lease: { companyId: number; leaseId: number }, worker: string) {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { nextOpening } from '../../base/time/sending-window.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, isOver, isShared, type Lease, type RunnableLane, windowOf } from '../../domain/lanes/lane.ts'
-import { postponeLane, takeChunks, takeOver, type WantedChunk } from '../../domain/lanes/lanes.ts'
+import { type PostponedLane, postponeLanes, takeChunks, takeOver, type WantedChunk } from '../../domain/lanes/lanes.ts'
 import { type LeaseWithMessages, takeSingles } from '../../domain/leases/leases.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type ActiveChunks, messagesPerSecond, type Route } from './active-chunks.ts'
@@ -53,11 +53,16 @@ export class ChunkStarter {
   readonly #lastUsed = new WeakMap<LiveGateway, number>()
   readonly #takeChunk: (chunk: WantedChunk & { companyId: number }) => Promise<Lease | undefined>
   readonly #takeSingles: (chunk: WantedChunk & { companyId: number }) => Promise<LeaseWithMessages | undefined>
+  readonly #postponeLane: (lane: PostponedLane & { companyId: number }) => Promise<undefined>
 
   constructor(context: ChunkStarterContext) {
     this.#context = context
     const { sql, worker } = context
     this.#takeChunk = batchByCompany((companyId, chunks) => takeChunks(sql, companyId, chunks, worker))
+    this.#postponeLane = batchByCompany(async (companyId, lanes) => {
+      await postponeLanes(sql, companyId, lanes)
+      return lanes.map(() => undefined)
+    })
     this.#takeSingles = batchByCompany((companyId, chunks) => takeSingles(sql, companyId, chunks, worker))
   }
 
@@ -77,13 +82,13 @@ export class ChunkStarter {
   async #plan(lane: RunnableLane, turn: Turn): Promise<Started | (() => Promise<number>)> {
     const now = this.#context.clock()
     const opening = openingOf(lane, now)
-    if (opening > now) return this.#postpone(lane, opening)
+    if (opening > now) return () => this.#postpone(lane, opening)
     const free = isEnded(lane, now) ? [undefined] : this.#freeGateways(lane, turn)
     if (free === 'busy') return 'busy'
-    if (free === 'down') return this.#postpone(lane, after(now, NOT_READY_MS))
+    if (free === 'down') return () => this.#postpone(lane, after(now, NOT_READY_MS))
     const route = await this.#drawAllowance(lane, free, turn.usedUp())
     if (route.allowance.parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
-    if (route.allowance.parts === 0) return this.#postpone(lane, this.#retryAt(lane, route.allowance))
+    if (route.allowance.parts === 0) return () => this.#postpone(lane, this.#retryAt(lane, route.allowance))
     return () => this.#lease(lane, route)
   }
 
@@ -129,11 +134,15 @@ export class ChunkStarter {
     })
   }
 
-  /** A lane with codes is not postponed for less than a second: lanes that drew meanwhile would get ahead of it. */
+  /**
+   * Lanes of one company share a statement, because thousands of them may wait for a gateway that is down. A lane with codes is not
+   * postponed for less than a second: lanes that drew meanwhile would get ahead of it.
+   */
   async #postpone(lane: RunnableLane, until: Date): Promise<0> {
-    const { sql, clock } = this.#context
+    const { clock } = this.#context
     const isShort = until.getTime() - clock().getTime() < NOT_READY_MS
-    if (lane.priority !== CODES || !isShort) await postponeLane(sql, lane, until)
+    if (lane.priority !== CODES || !isShort)
+      await this.#postponeLane({ companyId: lane.companyId, laneId: lane.laneId, until })
     return 0
   }
 
