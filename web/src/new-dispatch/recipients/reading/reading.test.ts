@@ -165,6 +165,27 @@ describe('a workbook', () => {
     await expect(read(whole.slice(0, whole.size - 40))).rejects.toThrow(/directory/)
     await expect(read(new Blob([new Uint8Array([0xd0, 0xcf, 0x11, 0xe0])]))).rejects.toThrow('oldExcel')
   })
+
+  test('that grows when it is unpacked is refused', async () => {
+    const cell = { attributes: 't="inlineStr"', xml: `<is><t>${'7'.repeat(3_000_000)}</t></is>` }
+    const styles = `<styleSheet>${' '.repeat(21_000_000)}</styleSheet>`
+    for (const book of [
+      await aWorkbook([['phone'], [cell]], 'inline'),
+      await aWorkbook([['phone']], 'inline', styles),
+    ]) {
+      expect(book.size).toBeLessThan(30_000)
+      await expect(read(book)).rejects.toThrow('broken')
+    }
+  })
+
+  test('with entities of its own keeps them as text', async () => {
+    const declared = '<!DOCTYPE x [<!ENTITY a "79160000001"><!ENTITY b SYSTEM "file:///etc/passwd">]>'
+    const cell = { attributes: 't="inlineStr"', xml: `${declared}<is><t>&a;&b;&amp;</t></is>` }
+    const shown = []
+    for await (const { fields } of rowsOf(await aWorkbook([[cell]], 'inline'), { kind: 'xlsx' })) shown.push(...fields)
+    expect(shown.join()).not.toMatch(/7916|root:/)
+    expect(shown.join()).toContain('&a;&b;&')
+  })
 })
 
 test('columns are matched by name in both languages, the number also by its values', () => {
