@@ -517,8 +517,7 @@ export const deleteInboundTexts = (
 ) => sql`
   update callbacks set events = (
     select json_agg(case when e.event ->> 'kind' = 'inbound'
-      then (e.event::jsonb || jsonb_build_object('item', (e.event -> 'item')::jsonb ||
-        jsonb_build_object('content', '[removed]', 'specialContent', null)))::json
+      then jsonb_set(jsonb_set(e.event::jsonb, '{item,content}', '"[removed]"'), '{item,specialContent}', 'null')::json
       else e.event end order by e.place)
     from json_array_elements(events) with ordinality e (event, place))
   where company_id = ${companyId} and happened_at > uuid7_time(${after}::uuid) and happened_at <= uuid7_time(${until}::uuid)

@@ -86,15 +86,16 @@ export function deleteOldCascades(sql: Sql, companyId: number, belowUuid: string
 }
 
 /** The steps of the cascade `c` with nothing but their conditions and times. */
-const stepsWithoutRequests = (sql: Sql) => sql`coalesce((
+const stepsWithoutRequests = (sql: Sql) => sql`(
   select jsonb_agg(jsonb_build_object('condition', step -> 'condition', 'ttlSeconds', step -> 'ttlSeconds') order by n)
-  from jsonb_array_elements(c.steps) with ordinality s (step, n)), '[]')`
+  from jsonb_array_elements(c.steps) with ordinality s (step, n))`
 
 /** Removes texts and numbers of ended cascades. The conditions of their steps stay. */
 export function forgetRequests(sql: Sql, companyId: number, cascadeUuids: string[]) {
   return sql`
     update cascades c set steps = ${stepsWithoutRequests(sql)}
-    where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and not (${canContinue(sql)})`
+    where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and c.steps <> '[]'
+      and not (${canContinue(sql)})`
 }
 
 /** Removes texts and numbers of ended cascades whose first messages have these keys. */

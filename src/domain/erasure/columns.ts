@@ -33,8 +33,7 @@ const OPERATOR = 'the public register of operators'
 /** A callback about an inbound message has the text that the subscriber wrote. */
 const eventsWithoutTexts = `(
   select json_agg(case when e.event -> 'item' ->> 'destination' = $3
-    then (e.event::jsonb || jsonb_build_object('item', (e.event -> 'item')::jsonb ||
-      jsonb_build_object('content', '${REMOVED}', 'specialContent', null)))::json
+    then jsonb_set(jsonb_set(e.event::jsonb, '{item,content}', '"${REMOVED}"'), '{item,specialContent}', 'null')::json
     else e.event end order by e.place)
   from json_array_elements(events) with ordinality e (event, place))`
 

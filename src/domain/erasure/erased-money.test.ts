@@ -69,7 +69,7 @@ async function detachWith(dispatchIds: number[]) {
     where dispatch_id = any(${dispatchIds}::bigint[])`
   await db.sql`
     update dispatches d set status = 'COMPLETED', (first_uuid, last_uuid) = (
-      select min(message_uuid::text)::uuid, max(message_uuid::text)::uuid from messages m where m.dispatch_id = d.dispatch_id)
+      select min(message_uuid::text)::uuid, max(message_uuid::text)::uuid from messages m where m.company_id = d.company_id and m.dispatch_id = d.dispatch_id)
     where dispatch_id = any(${dispatchIds}::bigint[])`
   await rebuildTraffic(db.sql)
   expect((await detachMonth(db.sql, former.toISOString().slice(0, 7), when.now)).kind).toBe('detached')
