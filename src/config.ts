@@ -428,7 +428,8 @@ function readInteger(text: string, name: string, min: number, max: number): numb
 
 function readShare(text: string, name: string): number {
   const value = Number(text)
-  if (!/^\d*\.?\d+$/.test(text) || value > 1) throw new UsageError(`${name} must be from 0 to 1, not "${text}".`)
+  if (!/^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) || value > 1)
+    throw new UsageError(`${name} must be from 0 to 1, not "${text}".`)
   return value
 }
 

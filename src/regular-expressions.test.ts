@@ -50,16 +50,15 @@ function hostileTexts(source: string): string[] {
   })
 }
 
-/** The processor time that all hostile texts take together, in milliseconds. It ends early after a second. */
+/** The processor time that all hostile texts take together, in milliseconds. It ends early after three seconds. */
 function timeOf({ source, flags }: Expression): number {
   const expression = new RegExp(source, flags.replace('g', '').replace('y', ''))
   const before = process.threadCpuUsage()
   try {
     const context = createContext({ expression, texts: hostileTexts(source) })
-    runInContext('for (const text of texts) expression.test(text)', context, { timeout: 1000 })
+    runInContext('for (const text of texts) expression.test(text)', context, { timeout: 3000 })
   } catch (error) {
     if ((error as { code?: string }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-    return Infinity
   }
   const { user, system } = process.threadCpuUsage(before)
   return (user + system) / 1000
