@@ -147,6 +147,11 @@ describe('mistakes are told in one sentence', () => {
       '1',
       'TIDINGS_DATABASE_CONNECTIONS must be a whole number from 2 to 1000, not "1".',
     ],
+    [
+      'TIDINGS_TRACES_URL',
+      'http://a:b@collector.example/v1/traces',
+      'TIDINGS_TRACES_URL must have no password: TIDINGS_TRACES_HEADERS is for it.',
+    ],
     ['TIDINGS_TRACES_SHARE', '1.5', 'TIDINGS_TRACES_SHARE must be from 0 to 1, not "1.5".'],
     [
       'TIDINGS_TRACES_HEADERS',

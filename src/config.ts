@@ -327,7 +327,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   },
   tracesUrl: {
     name: 'TIDINGS_TRACES_URL',
-    read: readUrl,
+    read: readUrlWithoutPassword,
     default: undefined,
     defaultText: 'none, nothing is traced',
     about:
@@ -458,6 +458,14 @@ function readUrl(text: string, name: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
     throw new UsageError(`${name} must be an http or https address, not "${text}".`)
   return text.replace(/\/+$/, '')
+}
+
+/** `tidings config` shows the address, and HTTP clients refuse a password in it. */
+function readUrlWithoutPassword(text: string, name: string): string {
+  const url = readUrl(text, name)
+  const { username, password } = new URL(url)
+  if (username || password) throw new UsageError(`${name} must have no password: TIDINGS_TRACES_HEADERS is for it.`)
+  return url
 }
 
 function readDatabaseUrl(text: string, name: string): string {

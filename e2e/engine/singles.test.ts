@@ -330,7 +330,7 @@ describe('a cascade', () => {
 
     const before = await rowOf(uuid!)
     const late = { uuid: uuid!, final: { status: 'DELIVERED' as const, at: clock() }, read: { at: clock() } }
-    expect(await recordStatusReports(db.sql, world.companyId, [late], { billingZone, now: clock() })).toBe(0)
+    expect(await recordStatusReports(db.sql, world.companyId, [late], { billingZone, now: clock() })).toEqual([])
     expect(await rowOf(uuid!)).toEqual(before)
     expect(await stepsOf(uuid!)).toHaveLength(2)
     const [third] = await accept(request())

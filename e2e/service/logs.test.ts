@@ -135,6 +135,14 @@ async function signIns() {
   })
   await ask('GET', `/partner/v1/company?token=${token}`, token)
   await ask('GET', '/partner/v1/company', hide('an unknown token', 'unknown-token-of-a-stranger'))
+  const form = new FormData()
+  form.set('file', new Blob(['%PDF-1.7 '], { type: 'application/pdf' }), 'a.pdf')
+  const { headers, body } = new Response(form)
+  const payload = Buffer.from(await new Response(body).arrayBuffer())
+  const type = headers.get('content-type')!
+  const uploaded = { authorization: `Bearer ${token}`, 'content-type': type }
+  const url = `/partner/v1/company/${world.companyId}/documents`
+  await app.inject({ method: 'POST', url, headers: uploaded, payload })
 
   const browser = new CabinetBrowser(() => app)
   hide('the password of a person', PASSWORD)

@@ -9,6 +9,30 @@ function aLog() {
   return { log, lines, messages: () => lines.map(json => JSON.parse(json).msg) }
 }
 
+describe('an error of PostgreSQL', () => {
+  const shown = (err: unknown) => {
+    const { log, lines } = aLog()
+    log.error({ err }, 'failed')
+    return JSON.parse(lines[0]!).err
+  }
+  const refused = (code: string) => Object.assign(new Error('refused'), { code, detail: 'the row', where: 'the line' })
+
+  test('is logged without the refused row, also within another error', () => {
+    expect(shown(refused('23514'))).not.toHaveProperty('detail')
+    const several = new AggregateError([refused('22021'), Object.assign(new Error('a'), { inner: refused('23505') })])
+    expect(JSON.stringify(shown(several))).not.toMatch(/the row|the line/)
+    expect(JSON.stringify(shown(several))).toContain('23505')
+  })
+
+  test('keeps the reason of a deadlock', () => {
+    expect(shown(refused('40P01'))).toMatchObject({ detail: 'the row', where: 'the line' })
+  })
+
+  test.each([null, undefined, 'a text', 3])('may be no error at all: %j', thrown => {
+    expect(shown(thrown)).toEqual(thrown)
+  })
+})
+
 describe('a line on a terminal', () => {
   const shown = (write: (log: ReturnType<typeof aLog>['log']) => void) => {
     const { log, lines } = aLog()

@@ -17,17 +17,28 @@ export const createLog = ({ level, role }: { level: string; role: string }, writ
       level,
       base: { role, pid: process.pid },
       hooks: { logMethod: nameFullDisk() },
-      serializers: { err: errorWithoutRows },
+      // The parser of forms logs its options at `trace`, and their headers have tokens and cookies.
+      serializers: { err: errorWithoutRows, busboyOptions: () => undefined },
     },
     { write },
   )
 
 /** Fields of PostgreSQL's errors with values of the row that it refused, such as texts and numbers. */
 const WITH_ROWS = ['detail', 'where', 'query', 'internal_query', 'parameters', 'args']
+/** Errors without rows, whose fields help: deadlocks, no resources, locks and a server that ends. */
+const WITHOUT_ROWS = /^(40|53|55|57)/
 
-const errorWithoutRows = (error: Error) => {
-  const shown: object = pino.stdSerializers.err(error)
-  return Object.fromEntries(Object.entries(shown).filter(([name]) => !WITH_ROWS.includes(name)))
+const errorWithoutRows = (error: unknown): unknown =>
+  error instanceof Error ? withoutRows(pino.stdSerializers.err(error)) : error
+
+/** Also of the errors within an error. */
+function withoutRows(shown: unknown): unknown {
+  if (Array.isArray(shown)) return shown.map(withoutRows)
+  if (typeof shown !== 'object' || shown === null) return shown
+  const { code } = shown as { code?: unknown }
+  const isHarmless = typeof code === 'string' && WITHOUT_ROWS.test(code)
+  const fields = Object.entries(shown).filter(([name]) => isHarmless || !WITH_ROWS.includes(name))
+  return Object.fromEntries(fields.map(([name, value]) => [name, withoutRows(value)]))
 }
 
 type Line = {

@@ -24,14 +24,14 @@ import * as store from './store.ts'
 /**
  * Writes what the engine learned about a company's messages in one transaction: status, counters, money, callbacks and the
  * operator's ids. A report that was recorded before changes nothing, so reports may be repeated, be late or come from
- * several processes. Returns the number of messages whose status changed.
+ * several processes. Returns the changes of statuses.
  */
 export function recordStatusReports(
   pool: Pool,
   companyId: number,
   reports: StatusReport[],
   context: RecordingContext,
-): Promise<number> {
+): Promise<StatusChange[]> {
   return pool.begin(sql => recordWithin(sql, pool, companyId, reports, context))
 }
 
@@ -42,7 +42,7 @@ export async function recordWithin(
   companyId: number,
   given: StatusReport[],
   context: RecordingContext,
-): Promise<number> {
+): Promise<StatusChange[]> {
   const reports = given.map(cleanStatusReport)
   const month = monthOf(context.now, context.billingZone)
   const account = await lockAccount(sql, companyId, month)
@@ -75,7 +75,7 @@ export async function recordWithin(
     dispatchId === null ? isFollowed : dispatches.get(dispatchId)?.api === 'messaging'
   await followUp(sql, companyId, changes.filter(isFollowedUp), { ...context, pool, currency: account.currency })
   await recordReads(sql, companyId, reports, context.now)
-  return changes.length
+  return changes
 }
 
 async function dispatchesOf(sql: Sql, companyId: number, changes: StatusChange[]): Promise<store.Dispatches> {

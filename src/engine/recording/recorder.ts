@@ -4,6 +4,7 @@ import { isPassing } from '../../base/database-losses.ts'
 import type { Tracer } from '../../base/tracing/tracer.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Pool } from '../../db/sql.ts'
+import type { StatusChange } from '../../domain/messages/messages.ts'
 import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import type { RecordingContext } from '../../domain/recording/context.ts'
 import { recordStatusReports } from '../../domain/recording/recording.ts'
@@ -85,20 +86,6 @@ export class Recorder {
       else written.reject(new Error('the status reports could not be recorded before the engine stopped'))
     }
     this.window.leave(batch.reduce((sum, { places }) => sum + places, 0))
-    if (isWritten && this.#context.tracer) this.#trace(this.#context.tracer, companyId, batch)
-  }
-
-  /** The life of a message ends with its final status. */
-  #trace(tracer: Tracer, companyId: number, batch: Entry[]) {
-    const endedAt = this.#context.clock()
-    for (const { statusReport } of batch) {
-      const { uuid, refused, final } = statusReport
-      if (!refused && !final) continue
-      const status = final?.status ?? 'FAILED'
-      const errorCode = refused?.errorCode ?? final?.errorCode
-      const attributes = { 'tidings.company_id': companyId, 'tidings.status': status, 'tidings.error_code': errorCode }
-      tracer.whole(uuid, { startedAt: timeOfUuid7(uuid), endedAt, attributes, isFailed: status === 'FAILED' })
-    }
   }
 
   /** True when every status report is written or set aside; false when the recorder gave up before. */
@@ -117,10 +104,11 @@ export class Recorder {
   /** The error, or undefined when the batch is committed. */
   async #tryToWrite(companyId: number, batch: Entry[]): Promise<unknown> {
     try {
-      const { sql, billingZone, clock, cascades } = this.#context
+      const { sql, billingZone, clock, cascades, tracer } = this.#context
       const statusReports = batch.map(({ statusReport }) => statusReport)
       const context = { billingZone, now: clock(), ...(cascades ? { cascades } : {}) }
-      await recordStatusReports(sql, companyId, statusReports, context)
+      const changes = await recordStatusReports(sql, companyId, statusReports, context)
+      if (tracer) traceEnds(tracer, companyId, changes, clock())
     } catch (err) {
       return err ?? new Error('an error without a reason')
     }
@@ -143,5 +131,18 @@ export class Recorder {
     this.#context.log.error(fields, 'status_report.set_aside')
     written.reject(new SetAside(`the status report of message ${uuid} cannot be written`))
     return true
+  }
+}
+
+/** The life of a message ends with its final status. */
+function traceEnds(tracer: Tracer, companyId: number, changes: StatusChange[], endedAt: Date) {
+  for (const { uuid, to, errorCode } of changes) {
+    if (to === 'SENT' || !tracer.isTraced(uuid)) continue
+    const attributes = {
+      'tidings.company_id': companyId,
+      'tidings.status': to,
+      'tidings.error_code': errorCode ?? undefined,
+    }
+    tracer.whole(uuid, { startedAt: timeOfUuid7(uuid), endedAt, attributes, isFailed: to === 'FAILED' })
   }
 }

@@ -82,13 +82,13 @@ export class ChunkStarter {
   async #plan(lane: RunnableLane, turn: Turn): Promise<Started | (() => Promise<number>)> {
     const now = this.#context.clock()
     const opening = openingOf(lane, now)
-    if (opening > now) return () => this.#postpone(lane, opening)
+    if (opening > now) return this.#postpone(lane, now, opening)
     const free = isEnded(lane, now) ? [undefined] : this.#freeGateways(lane, turn)
     if (free === 'busy') return 'busy'
-    if (free === 'down') return () => this.#postpone(lane, after(now, NOT_READY_MS))
+    if (free === 'down') return this.#postpone(lane, now, after(now, NOT_READY_MS))
     const route = await this.#drawAllowance(lane, free, turn.usedUp())
     if (route.allowance.parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
-    if (route.allowance.parts === 0) return () => this.#postpone(lane, this.#retryAt(lane, route.allowance))
+    if (route.allowance.parts === 0) return this.#postpone(lane, now, this.#retryAt(lane, route.allowance))
     return () => this.#lease(lane, route)
   }
 
@@ -135,15 +135,15 @@ export class ChunkStarter {
   }
 
   /**
-   * Lanes of one company share a statement, because thousands of them may wait for a gateway that is down. A lane with codes is not
-   * postponed for less than a second: lanes that drew meanwhile would get ahead of it.
+   * Lanes of one company that are started together share a statement. A lane with codes is not postponed for less than a
+   * second: lanes that drew meanwhile would get ahead of it.
    */
-  async #postpone(lane: RunnableLane, until: Date): Promise<0> {
-    const { clock } = this.#context
-    const isShort = until.getTime() - clock().getTime() < NOT_READY_MS
-    if (lane.priority !== CODES || !isShort)
-      await this.#postponeLane({ companyId: lane.companyId, laneId: lane.laneId, until })
-    return 0
+  #postpone({ companyId, laneId, priority }: RunnableLane, now: Date, until: Date): () => Promise<0> {
+    const isShort = until.getTime() - now.getTime() < NOT_READY_MS
+    return async () => {
+      if (priority !== CODES || !isShort) await this.#postponeLane({ companyId, laneId, until })
+      return 0
+    }
   }
 
   /** The gateways with a free place: the least busy first, and among equals the gateway that was used longest ago. */

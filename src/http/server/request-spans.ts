@@ -12,6 +12,7 @@ declare module 'fastify' {
 /** Asked every few seconds by programs that watch the service. */
 const UNTRACED = new Set(['/healthz', '/readyz', '/metrics'])
 const MOST_LINKS = 100
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The span of a request. It is part of the client's trace if the client sends a `traceparent`. */
 export class RequestSpan {
@@ -42,7 +43,7 @@ export class RequestSpan {
         'http.request.method': request.method,
         'http.route': route,
         'http.response.status_code': reply.statusCode,
-        'tidings.request_id': request.id,
+        'tidings.request_id': UUID.test(request.id) ? request.id : undefined, // a client may send anything
         'tidings.company_id': request.caller?.companyId,
       },
       isFailed: reply.statusCode >= 500,
@@ -68,16 +69,16 @@ export function traceRequests(
   })
 }
 
-const TRACE_PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-|$)/
+/** Ids of zeros and the version `ff` are invalid. */
+const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-|$)/
 const SAMPLED = 1
 
-/** A client with a trace decides by its flag whether the request is traced. */
+/** A client can keep its request out of the traces. It cannot have more traced than the share: anyone can send the header. */
 function beginSpan(tracer: Tracer, { headers }: FastifyRequest, now: Date): RequestSpan | undefined {
   const given = headers.traceparent
   const [, traceId, parentId, flags] = (typeof given === 'string' && TRACE_PARENT.exec(given)) || []
-  if (traceId && parentId && flags) {
-    const isSampled = (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED
-    return isSampled ? new RequestSpan({ traceId, spanId: newSpanId(), parentId }, now) : undefined
-  }
-  return tracer.isChosen() ? new RequestSpan(newTrace(), now) : undefined
+  if (!tracer.isChosen()) return
+  if (!traceId || !parentId || !flags) return new RequestSpan(newTrace(), now)
+  const isSampled = (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED
+  return isSampled ? new RequestSpan({ traceId, spanId: newSpanId(), parentId }, now) : undefined
 }

@@ -27,11 +27,15 @@ export class SpanExporter {
   readonly #over = new AbortController()
   #sending: Promise<void> | undefined
   #lost = 0
+  #reason = ''
   #warnedAt = Number.NEGATIVE_INFINITY
 
   constructor(settings: ExporterSettings) {
     this.#settings = settings
-    this.#timer = setInterval(() => this.#sendSoon(), SEND_EVERY_MS).unref()
+    this.#timer = setInterval(() => {
+      this.#sendSoon()
+      this.#warn()
+    }, SEND_EVERY_MS).unref()
   }
 
   add = (span: Span): void => {
@@ -47,6 +51,9 @@ export class SpanExporter {
     this.#sendSoon()
     await this.#sending
     clearTimeout(late)
+    if (this.#waiting.length > 0) this.#lose(this.#waiting.length, 'the process stopped')
+    this.#warnedAt = Number.NEGATIVE_INFINITY
+    this.#warn()
   }
 
   #sendSoon() {
@@ -76,14 +83,19 @@ export class SpanExporter {
 
   #lose(spans: number, reason: string) {
     this.#lost += spans
-    if (performance.now() - this.#warnedAt < WARN_EVERY_MS) return
+    this.#reason = reason
+  }
+
+  #warn() {
+    if (this.#lost === 0 || performance.now() - this.#warnedAt < WARN_EVERY_MS) return
     this.#warnedAt = performance.now()
-    this.#settings.log.warn({ spans: this.#lost, reason }, 'traces.lost')
+    this.#settings.log.warn({ spans: this.#lost, reason: this.#reason }, 'traces.lost')
     this.#lost = 0
   }
 }
 
+/** The message of the error can contain the address and the headers. */
 function reasonOf(error: unknown): string {
-  const { cause, message } = error as { cause?: { code?: string }; message?: string }
-  return cause?.code ?? message ?? 'unknown error'
+  const { cause, name } = error as { cause?: { code?: string }; name?: string }
+  return cause?.code ?? name ?? 'unknown error'
 }
