@@ -15,6 +15,7 @@ export async function eraseOne(call: Call) {
     const context = { billingZone: call.config.billingZone, now: await databaseNow(sql) }
     const done = await refusing(eraseNumber(sql, digits, { ...context, record: plan => recordErasure(sql, plan) }))
     if (done.objections.length > 0) throw new UsageError(`Nothing was erased: ${done.objections.join('; ')}.`)
+    if (done.left.length > 0) throw new UsageError(`The number is not erased completely: ${done.left.join('; ')}.`)
     call.print({ erased: true, ...done }, `${tableOf(done)}\nThe number is erased.`)
   })
 }

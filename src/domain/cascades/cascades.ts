@@ -12,18 +12,35 @@ export type NextStep = {
 }
 
 /**
- * The cascade `c` has steps left and was not stopped, neither by itself nor with its dispatch. A cascade that carries a
+ * The cascade has steps left and was not stopped, neither by itself nor with its dispatch. A cascade that carries a
  * verification code ends when the number is confirmed, the code is no longer valid, or a newer code was sent.
  */
-const canContinue = (sql: Sql) => sql`
-  c.ended_at is null and c.next_step <= jsonb_array_length(c.steps) and not exists (
+const mayContinue = (c: string) => `(
+  ${c}.ended_at is null and ${c}.next_step <= jsonb_array_length(${c}.steps) and not exists (
     select from dispatches d
-    where d.company_id = c.company_id and d.dispatch_id = c.dispatch_id and d.ended_at is not null)
+    where d.company_id = ${c}.company_id and d.dispatch_id = ${c}.dispatch_id and d.ended_at is not null)
   and not exists (
     select from verifications v
-    where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid
-      and (v.confirmed_at is not null or v.tries_left = 0 or v.newest_uuid <> c.cascade_uuid
-        or (select max(ends) from unnest(v.code_ends) ends) <= now()))`
+    where v.company_id = ${c}.company_id and v.verification_uuid = ${c}.verification_uuid
+      and (v.confirmed_at is not null or v.tries_left = 0 or v.newest_uuid <> ${c}.cascade_uuid
+        or (select max(ends) from unnest(v.code_ends) ends) <= now())))`
+
+/**
+ * A condition for the rows of cascades of one company, under their name in the statement: the cascade sends nothing more. Only
+ * its last written message starts the next step: when it fails, or when it stays unread until its step timer. Both happen
+ * in the transaction that writes the next step.
+ */
+export const isFinished = (c: string) => `(not ${mayContinue(c)} or not exists (
+  select from messages m
+  where m.company_id = ${c}.company_id and m.cascade_uuid = ${c}.cascade_uuid and m.cascade_step = ${c}.next_step - 1
+    and (m.status in ('CREATED', 'SENT')
+      or m.status = 'DELIVERED' and m.read_at is null
+        and ${c}.steps -> (m.cascade_step - 1) ->> 'condition' = 'not_read' and exists (
+        select from message_timers t
+        where t.company_id = m.company_id and t.message_uuid = m.message_uuid and t.kind = 'step'))))`
+
+const canContinue = (sql: Sql) => sql.unsafe(mayContinue('c'))
+const hasFinished = (sql: Sql) => sql.unsafe(isFinished('c'))
 
 /** Takes the step after each ended step. Of two concurrent calls only one gets the step. */
 export function takeNextSteps(sql: Sql, companyId: number, ended: { cascadeUuid: string; step: number }[]) {
@@ -90,18 +107,18 @@ const stepsWithoutRequests = (sql: Sql) => sql`(
   select jsonb_agg(jsonb_build_object('condition', step -> 'condition', 'ttlSeconds', step -> 'ttlSeconds') order by n)
   from jsonb_array_elements(c.steps) with ordinality s (step, n))`
 
-/** Removes texts and numbers of ended cascades. The conditions of their steps stay. */
+/** Removes texts and numbers of finished cascades. The conditions of their steps stay. */
 export function forgetRequests(sql: Sql, companyId: number, cascadeUuids: string[]) {
   return sql`
     update cascades c set steps = ${stepsWithoutRequests(sql)}
     where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and c.steps <> '[]'
-      and not (${canContinue(sql)})`
+      and ${hasFinished(sql)}`
 }
 
-/** Removes texts and numbers of ended cascades whose first messages have these keys. */
+/** Removes texts and numbers of finished cascades whose first messages have these keys. */
 export function forgetOldRequests(sql: Sql, companyId: number, { after, until }: KeyRange) {
   return sql`
     update cascades c set steps = ${stepsWithoutRequests(sql)}
     where c.company_id = ${companyId} and c.cascade_uuid > ${after} and c.cascade_uuid <= ${until}
-      and c.steps @? '$[*].request' and not (${canContinue(sql)})`
+      and c.steps @? '$[*].request' and ${hasFinished(sql)}`
 }

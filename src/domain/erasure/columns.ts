@@ -1,3 +1,4 @@
+import { isFinished } from '../cascades/cascades.ts'
 import { REMOVED } from '../messages/message.ts'
 
 /**
@@ -9,6 +10,11 @@ export type TableRule = {
   number?: string
   /** Rows that name the number are deleted. Otherwise the number is masked. */
   isDeleted?: true
+  /**
+   * Numbers as the service writes them, and ids of operators and messengers. They are compared with the number as a whole: the
+   * digits of another number, or of an id, can look like a spelling of it.
+   */
+  equal?: string[]
   /** Free texts. */
   texts?: string[]
   /** Values of JSON, in a column of any type. */
@@ -25,6 +31,8 @@ export type TableRule = {
   before?: Record<string, string>
   /** The rows that may change. Other rows are still in use: the erasure is refused while one names the number. */
   finished?: string
+  /** The condition reads other tables of the company, so it is asked for one company at a time. */
+  isFinishedByOthers?: true
 }
 
 const ADDRESS = 'an address of the network'
@@ -118,13 +126,14 @@ export const tableRules: Record<string, TableRule> = {
   },
   messages: {
     number: 'destination',
-    texts: ['destination', 'text', 'sender_name', 'external_id', 'callback_url', 'operator_error'],
+    equal: ['destination'],
+    texts: ['text', 'sender_name', 'external_id', 'callback_url', 'operator_error'],
     json: ['content', 'options'],
     words: ['channel_type', 'sending_method', 'traffic_type', 'callback_events'],
     opaque: ['sealed'],
     finished: "status in ('DELIVERED', 'FAILED')",
   },
-  cascades: { json: ['steps'], finished: 'ended_at is not null or next_step > jsonb_array_length(steps)' },
+  cascades: { json: ['steps'], finished: isFinished('cascades'), isFinishedByOthers: true },
   flashcall_results: { texts: ['code'], words: ['result'] },
 
   lanes: { settings: ['sender_name'], words: ['channel_type', 'zone'] },
@@ -137,29 +146,32 @@ export const tableRules: Record<string, TableRule> = {
   gateway_states: { texts: ['last_error'] },
   gateway_minutes: { others: { errors: 'error codes with counts' } },
   gateway_receipt_ids: { words: ['relation'] },
-  submissions: { texts: ['provider_id'], words: ['status'] },
+  submissions: { equal: ['provider_id'], words: ['status'] },
   receipt_inbox: {
     isDeleted: true,
-    texts: ['provider_id', 'own_id', 'subscriber', 'operator_error'],
+    equal: ['provider_id', 'own_id', 'subscriber'],
+    texts: ['operator_error'],
     words: ['status'],
   },
   late_receipts: { texts: ['operator_error'] },
   simulator_messages: {
     isDeleted: true,
-    texts: ['destination', 'text', 'sender_name'],
+    equal: ['destination'],
+    texts: ['text', 'sender_name'],
     words: ['channel_type'],
   },
   simulator_inbound: {
     isDeleted: true,
-    texts: ['destination', 'text', 'sender_name'],
+    equal: ['destination'],
+    texts: ['text', 'sender_name'],
     words: ['channel_type'],
   },
 
   ledger_entries: { texts: ['note'], words: ['kind', 'debit', 'credit', 'currency'] },
   ledger_lines: { texts: ['note'], words: ['kind'] },
   charge_days: { words: ['kind', 'channel_type'] },
-  tariff_recipients: { number: 'destination', texts: ['destination'] },
-  closed_recipients: { number: 'destination', texts: ['destination'] },
+  tariff_recipients: { number: 'destination', equal: ['destination'] },
+  closed_recipients: { number: 'destination', equal: ['destination'] },
 
   callbacks: {
     texts: ['url'],
@@ -176,18 +188,20 @@ export const tableRules: Record<string, TableRule> = {
   inbound_rules: { settings: ['sender_names', 'callback_url'], words: ['channel_type'] },
   inbound_messages: {
     number: 'destination',
-    texts: ['destination', 'text', 'sender_name', 'provider_id'],
+    equal: ['destination', 'provider_id'],
+    texts: ['text', 'sender_name'],
     json: ['content'],
     words: ['channel_type'],
   },
-  inbound_stops: { isDeleted: true, texts: ['provider_id'] },
-  blacklist: { number: 'destination', texts: ['destination', 'comment'], words: ['source'] },
+  inbound_stops: { isDeleted: true, equal: ['provider_id'] },
+  blacklist: { number: 'destination', equal: ['destination'], texts: ['comment'], words: ['source'] },
   subscribers: {
     isDeleted: true,
-    texts: ['destination', 'address', 'sender_name'],
+    equal: ['destination', 'address'],
+    texts: ['sender_name'],
     words: ['channel_type'],
   },
-  gateway_chats: { isDeleted: true, texts: ['destination', 'address'] },
+  gateway_chats: { isDeleted: true, equal: ['destination', 'address'] },
 
   short_links: { texts: ['url'], opaque: ['code'] },
   link_clicks: { opaque: ['code'] },
@@ -196,22 +210,28 @@ export const tableRules: Record<string, TableRule> = {
   verifiers: { settings: ['name', 'settings', 'page'], words: ['kind'], opaque: ['verifier_id', 'captcha_secret'] },
   verifications: {
     isDeleted: true,
-    texts: ['destination'],
+    equal: ['destination'],
     words: ['country', 'channel_type'],
     opaque: ['verifier_id', 'code_hashes'],
     others: { prefix: 'the beginning of ten thousand numbers' },
   },
   verification_counters: { words: ['channel_type', 'country', 'what'], opaque: ['verifier_id'] },
-  verification_limits: { isDeleted: true, texts: ['subject', 'reason'] },
+  verification_limits: { isDeleted: true, equal: ['subject'], texts: ['reason'] },
   widget_sessions: {
     isDeleted: true,
-    texts: ['destination', 'origin'],
+    equal: ['destination'],
+    texts: ['origin'],
     words: ['language', 'channel_type', 'state'],
     opaque: ['key_hash', 'secret_hash', 'widget_id'],
     others: { client_address: ADDRESS, network: ADDRESS },
   },
   captcha_uses: { opaque: ['use_hash'] },
-  widget_errors: { isDeleted: true, texts: ['destination', 'reason', 'origin'], opaque: ['widget_id'] },
+  widget_errors: {
+    isDeleted: true,
+    equal: ['destination'],
+    texts: ['reason', 'origin'],
+    opaque: ['widget_id'],
+  },
 
   traffic_hours: { words: ['channel_type', 'traffic_type'] },
   closed_traffic_hours: { words: ['channel_type', 'traffic_type'] },
@@ -224,4 +244,4 @@ export const tableRules: Record<string, TableRule> = {
 }
 
 /** The columns that are searched, and changed where they name the number. */
-export const searchedIn = ({ texts = [], json = [] }: TableRule): string[] => [...texts, ...json]
+export const searchedIn = ({ equal = [], texts = [], json = [] }: TableRule): string[] => [...equal, ...texts, ...json]

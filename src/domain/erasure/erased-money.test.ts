@@ -86,14 +86,17 @@ const books = () => db.sql`
 
 const erase = (pool: Pool = db.sql, record = async () => {}) => eraseNumber(pool, NUMBER, { ...when, record })
 
-/** A database that is lost at one of the statements of the erasure, after the plan was recorded. */
+/** A database that is lost at one of the changes of the erasure, after the plan was recorded. */
 function eraseUntilLost(statements: number) {
   let left = Number.POSITIVE_INFINITY
   const counted = <T extends object>(sql: T): T =>
     new Proxy(sql, {
       get(target, name) {
         if (name === 'unsafe') {
-          if (left-- <= 0) throw new Error('lost')
+          return (text: string, values: string[]) => {
+            if (!/^(select|\()/.test(text) && left-- <= 0) throw new Error('lost')
+            return (target as unknown as Pool).unsafe(text, values)
+          }
         }
         if (name === 'begin')
           return (work: (tx: object) => unknown) => (target as unknown as Pool).begin(tx => work(counted(tx)) as never)
@@ -118,7 +121,7 @@ test('the money and the statistics stay exact, also after an erasure that was in
   expect(naming.map(({ table }) => table)).toEqual(expect.arrayContaining(['closed_recipients', 'tariff_recipients']))
 
   let crashes = 0
-  for (let statements = 0; ; statements += 4) {
+  for (let statements = 0; ; statements += 2) {
     const result = await eraseUntilLost(statements).catch((error: Error) => error.message)
     expect(await verifyLedger(db.sql)).toEqual([])
     if (result !== 'lost') break

@@ -120,7 +120,9 @@ async function fillEverything() {
       const spelling = spellings[turn++ % spellings.length]!
       const isJson = rule.json?.includes(column)
       const type = (await columnsOfSchema()).find(one => one.table === table && one.column === column)!.type
-      const value = isJson ? jsonOf(column, spelling) : `Call ${spelling}!`
+      const isWhole = rule.equal?.includes(column)
+      const whole = column === 'subject' ? `number:${NUMBER}` : NUMBER
+      const value = isJson ? jsonOf(column, spelling) : isWhole ? whole : `Call ${spelling}!`
       await inTransaction(`update ${table} set ${column} = $1::text::${type}`, [value])
     }
     if (rule.number) {
@@ -212,8 +214,8 @@ describe('a number in every column of every table', () => {
     const planned = await planErasure(db.sql, NUMBER)
     const recorded: Plan[] = []
     const done = await erase(recorded)
-    expect(done).toEqual({ naming: planned.naming, objections: [] })
-    expect(recorded).toEqual([done])
+    expect(done).toEqual({ naming: planned.naming, objections: [], left: [] })
+    expect(recorded).toEqual([planned])
 
     expect(await tablesNaming()).toEqual([])
     const text = await dump()

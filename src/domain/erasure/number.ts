@@ -1,8 +1,8 @@
 /** Stands in a text in place of an erased number. */
 export const MASK = '[erased]'
 
-/** Shorter numbers cannot be told apart from other digits in texts. */
-export const FEWEST_DIGITS = 8
+/** Shorter numbers cannot be told apart from other digits in texts, such as dates. */
+export const FEWEST_DIGITS = 10
 
 const RUSSIAN = /^7\d{10}$/
 

@@ -46,56 +46,108 @@ export const isSearched = ({ rule }: Target) => searchedIn(rule).length > 0
 export type Place = { company: string | null; key: string[] }
 
 const asText = (column: string) => `${column}::text`
-const names = (columns: string[]) => columns.map(column => `${asText(column)} ~ $1`).join(' or ')
+
+/** The forms of a number as a whole value: with a plus, and as the subject of a limit. */
+const isNumber = (column: string, digits: string) => `${column} in ('${digits}', '+${digits}', 'number:${digits}')`
+
+/** The condition for rows that name the number in one of these columns. The pattern is $1. */
+function names({ rule }: Target, digits: string, columns: string[]): string {
+  const each = columns.map(column =>
+    rule.equal?.includes(column) ? isNumber(column, digits) : `${asText(column)} ~ $1`,
+  )
+  return `($1::text is not null and (${each.join(' or ')}))`
+}
 
 const finished = ({ rule }: Target) => (rule.finished ? `(${rule.finished})` : 'true')
-const inUse = ({ rule }: Target) => (rule.finished ? `not ${finished({ rule } as Target)}` : 'false')
 
-async function countWhere(sql: Sql, { name }: Target, condition: string, digits: string): Promise<number> {
-  const [row] = await sql.unsafe<{ count: number }[]>(`select count(*) as count from ${name} where ${condition}`, [
+/** Counts rows that name the number, all or one company after another. */
+async function countWhere(sql: Sql, target: Target, naming: string, state: string, digits: string): Promise<number> {
+  const { name, rule } = target
+  const values = [patternOf(digits)]
+  if (!rule.isFinishedByOthers) {
+    const [row] = await sql.unsafe<Counted[]>(
+      `select count(*) as count from ${name} where ${naming} and ${state}`,
+      values,
+    )
+    return row!.count
+  }
+  let sum = 0
+  for (const company of await companiesWhere(sql, target, naming, digits)) {
+    const own = `company_id = ${company} and ${naming} and ${state}`
+    const [row] = await sql.unsafe<Counted[]>(`select count(*) as count from ${name} where ${own}`, values)
+    sum += row!.count
+  }
+  return sum
+}
+
+type Counted = { count: number }
+
+async function companiesWhere(sql: Sql, { name }: Target, naming: string, digits: string): Promise<number[]> {
+  const rows = await sql.unsafe<{ companyId: number }[]>(`select distinct company_id from ${name} where ${naming}`, [
     patternOf(digits),
   ])
-  return row!.count
+  return rows.map(({ companyId }) => companyId)
 }
 
 /** The rows that the erasure changes or deletes. */
 export const countNaming = (sql: Sql, target: Target, digits: string): Promise<number> =>
   isSearched(target)
-    ? countWhere(sql, target, `(${names(searchedIn(target.rule))}) and ${finished(target)}`, digits)
+    ? countWhere(sql, target, names(target, digits, searchedIn(target.rule)), finished(target), digits)
     : Promise.resolve(0)
 
-/** The rows that name the number and may not change: settings, and rows that are still in use. */
-export async function countObjecting(sql: Sql, target: Target, digits: string) {
-  const { settings = [] } = target.rule
+/**
+ * The rows that name the number and may not change: settings, and rows that are still in use. Messages to the number
+ * itself are not counted. Their cascades are counted only after the messages were stopped.
+ */
+export async function countObjecting(sql: Sql, target: Target, digits: string, isStopped: boolean) {
+  const { settings = [], number, isFinishedByOthers } = target.rule
   const found: { column: string; rows: number }[] = []
   for (const column of settings) {
-    found.push({ column, rows: await countWhere(sql, target, names([column]), digits) })
+    found.push({ column, rows: await countWhere(sql, target, names(target, digits, [column]), 'true', digits) })
   }
   if (target.rule.finished) {
-    const own = target.rule.number ? `${target.rule.number} <> '${digits}' and` : ''
-    const condition = `${own} (${names(searchedIn(target.rule))}) and ${inUse(target)}`
-    found.push({ column: 'in use', rows: await countWhere(sql, target, condition, digits) })
+    const ofOthers = number
+      ? `${number} <> '${digits}'`
+      : isFinishedByOthers && !isStopped
+        ? isOfOthers(digits)
+        : 'true'
+    const state = `${ofOthers} and not ${finished(target)}`
+    const naming = names(target, digits, searchedIn(target.rule))
+    found.push({ column: 'in use', rows: await countWhere(sql, target, naming, state, digits) })
   }
   return found.filter(({ rows }) => rows > 0)
 }
 
-/** Some rows that name the number. */
-export function selectNaming(sql: Sql, target: Target, digits: string, limit: number): Promise<Place[]> {
-  const condition = `(${names(searchedIn(target.rule))}) and ${finished(target)}`
-  return selectPlaces(sql, target, condition, patternOf(digits), limit)
+const isOfOthers = (digits: string) => `not exists (
+  select from messages m
+  where m.company_id = cascades.company_id and m.cascade_uuid = cascades.cascade_uuid and m.destination = '${digits}')`
+
+/** All rows that name the number, besides the column of their own number. */
+export async function selectNaming(sql: Sql, target: Target, digits: string): Promise<Place[]> {
+  const columns = maskedIn(target.rule)
+  if (columns.length === 0) return []
+  const naming = names(target, digits, columns)
+  const pattern = patternOf(digits)
+  if (!target.rule.isFinishedByOthers) return selectPlaces(sql, target, `${naming} and ${finished(target)}`, pattern)
+  const places: Place[] = []
+  for (const company of await companiesWhere(sql, target, naming, digits)) {
+    const own = `company_id = ${company} and ${naming} and ${finished(target)}`
+    places.push(...(await selectPlaces(sql, target, own, pattern)))
+  }
+  return places
 }
 
-/** Some rows of the number whose other values are not removed yet. */
-export function selectOwn(sql: Sql, target: Target, digits: string, limit: number): Promise<Place[]> {
-  const isLeft = valuesOf(target).map(([column, value]) => `${column} is distinct from ${value}`)
-  return selectPlaces(sql, target, `${target.rule.number} = $1 and (${isLeft.join(' or ')})`, digits, limit)
-}
+const maskedIn = (rule: TableRule) => searchedIn(rule).filter(column => column !== rule.number)
 
-async function selectPlaces(sql: Sql, target: Target, condition: string, value: string, limit: number) {
+/** All rows of the number that may change. */
+export const selectOwn = (sql: Sql, target: Target, digits: string): Promise<Place[]> =>
+  selectPlaces(sql, target, `${target.rule.number} = $1 and ${finished(target)}`, digits)
+
+async function selectPlaces(sql: Sql, target: Target, condition: string, value: string) {
   const company = target.isOfCompany ? 'company_id::text' : 'null'
   const key = target.key.map(({ column }) => asText(column)).join(', ')
   return sql.unsafe<Place[]>(
-    `select ${company} as company, array[${key}]::text[] as key from ${target.name} where ${condition} limit ${limit}`,
+    `select ${company} as company, array[${key}]::text[] as key from ${target.name} where ${condition}`,
     [value],
   )
 }
@@ -103,7 +155,7 @@ async function selectPlaces(sql: Sql, target: Target, condition: string, value: 
 const removed = (column: string) => `case when ${column} is null then null else '${REMOVED}' end`
 
 /** The values of the rows of a number, besides the number itself. */
-function valuesOf({ rule: { number, texts = [], json = [] }, name }: Target): [column: string, value: string][] {
+function valuesOf({ rule: { texts = [], json = [] }, name }: Target): [column: string, value: string][] {
   if (name.startsWith('messages_')) {
     return [
       ['text', removed('text')],
@@ -112,7 +164,7 @@ function valuesOf({ rule: { number, texts = [], json = [] }, name }: Target): [c
       ),
     ]
   }
-  const others = [...texts.filter(column => column !== number && column === 'text'), ...json]
+  const others = [...texts.filter(column => column === 'text'), ...json]
   return others.map(column => [column, column === 'text' ? removed(column) : 'null'])
 }
 
@@ -129,8 +181,9 @@ export function eraseRows(sql: Sql, target: Target, places: Place[], digits: str
     const { condition, parameters } = at(target, places, 1)
     return sql.unsafe(`delete from ${target.name} where ${condition}`, parameters)
   }
-  const { texts = [], json = [] } = target.rule
+  const { equal = [], texts = [], json = [], number } = target.rule
   const values = [
+    ...equal.filter(column => column !== number).map(column => `${column} = ${maskedId(target, column, digits)}`),
     ...texts.map(column => `${column} = regexp_replace(${column}, $1, '${MASK}', 'g')`),
     ...json.map(column => `${column} = ${maskedJson(target, column)}`),
   ]
@@ -140,6 +193,10 @@ export function eraseRows(sql: Sql, target: Target, places: Place[], digits: str
     [patternOf(digits), jsonNumberOf(digits), digits, ...parameters],
   )
 }
+
+/** An id of an inbound message is unique where it is known. */
+const maskedId = ({ name }: Target, column: string, digits: string) =>
+  `case when ${isNumber(column, digits)} then ${name === 'inbound_messages' ? 'null' : `'${MASK}'`} else ${column} end`
 
 const typeOfJson = (column: string) => (column === 'answer' ? 'text' : column === 'events' ? 'json' : 'jsonb')
 
@@ -169,28 +226,29 @@ export async function selectCompanies(sql: Sql, targets: Target[], digits: strin
   return [...found]
 }
 
-export const renameNumber = (
-  sql: Transaction,
-  { name, rule }: Target,
-  companyId: number,
-  digits: string,
-  pseudonym: string,
-) =>
-  sql.unsafe(`update ${name} set ${rule.number} = $1 where company_id = $2 and ${rule.number} = $3`, [
-    pseudonym,
-    companyId,
-    digits,
-  ])
+/** Messages that are not final keep their number: a worker may read it. */
+export const renameNumber = (sql: Transaction, target: Target, companyId: number, digits: string, pseudonym: string) =>
+  sql.unsafe(
+    `update ${target.name} set ${target.rule.number} = $1
+    where company_id = $2 and ${target.rule.number} = $3 and ${finished(target)}`,
+    [pseudonym, companyId, digits],
+  )
 
 /** Allows changes of the audit log in this transaction, for the owner of the log. */
 export const allowAuditChange = (sql: Transaction) => sql`select set_config('tidings.erasing', 'on', true)`
 
-export type OwnMessage = { companyId: number; uuid: string; status: string; hasStep: boolean }
+export type OwnMessage = {
+  companyId: number
+  uuid: string
+  cascadeUuid: string | null
+  status: string
+  hasStep: boolean
+}
 
-/** Messages to the number that are not final, or whose cascade goes on. */
+/** Messages to the number that are not final, or whose cascade waits for its time. */
 export const selectUnfinished = (sql: Sql, digits: string, limit: number) => sql<OwnMessage[]>`
-  select m.company_id, m.message_uuid as uuid, m.status::text as status, t.kind is not null as has_step
+  select m.company_id, m.message_uuid as uuid, m.cascade_uuid, m.status::text as status, t.kind is not null as has_step
   from messages m left join message_timers t
     on t.company_id = m.company_id and t.message_uuid = m.message_uuid and t.kind = 'step'
   where m.destination = ${digits} and (m.status in ('CREATED', 'SENT') or t.kind is not null)
-  limit ${limit}`
+  order by m.status limit ${limit}`

@@ -1,7 +1,7 @@
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as store from './months-store.ts'
 
-export { closedTraffic, messageSums, reachedRecipients, trafficOfMonth } from './months-store.ts'
+export { closedTraffic, lockMonths, messageSums, reachedRecipients, trafficOfMonth } from './months-store.ts'
 
 /** A month of message keys, in UTC, such as `2026-05`. */
 export type Month = {
@@ -75,8 +75,8 @@ export async function detachOldMonths(pool: Pool, keepMonths: number, now: Date)
  * messages. The table stays, and the operator of the service archives or drops it.
  *
  * The service continues while the sums are computed, which takes as long as reading the month. The month does not change
- * meanwhile: final messages do not change, and a key contains the time of its creation, so no message is added to a month
- * that ended a month ago. Only the detachment locks the messages, for a moment.
+ * meanwhile: only the erasure of a number changes final messages, and it takes the same lock of the months; and a key contains
+ * the time of its creation, so no message is added to a month that ended a month ago. Only the detachment locks the messages, for a moment.
  */
 export async function detachMonth(pool: Pool, month: string, now: Date): Promise<Detachment> {
   const detachment = pool.begin('isolation level repeatable read', async (sql): Promise<Detachment> => {
