@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { addToBlacklist, blacklistedAmong, pageOfBlacklist } from '../../../domain/blacklist/blacklist.ts'
+import { addToBlacklist, blacklistedAmong, eraseEntry, pageOfBlacklist } from '../../../domain/blacklist/blacklist.ts'
+import { useErasureSecret } from '../../../domain/blacklist/erased.ts'
 import { useApp } from '../../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../../testing/cabinet.ts'
 import { aCompany, aPartner, type TestPartner } from '../../../testing/factories.ts'
@@ -94,6 +95,22 @@ test('each page continues after the previous one, also if all numbers of a file 
     } while (after)
     expect(found).toEqual(expected)
   }
+})
+
+test('a page that ends with an erased number has a next page', async () => {
+  useErasureSecret('a secret of the tests, long enough')
+  const { companyId, browser, list } = await anOwner()
+  await browser.ask('POST', '/blacklist/import', { numbers: ['79160000301', '79160000302', '79160000303'] })
+  for (const digits of ['79160000302', '79160000303']) await api.sql.begin(tx => eraseEntry(tx, companyId, digits))
+  const found: string[] = []
+  let after: string | null = ''
+  while (after !== null) {
+    const page: BlacklistAnswer = await list(`?perPage=1${after && `&after=${after}`}`)
+    found.push(...numbersOf(page))
+    after = page.next
+  }
+  const erased = expect.stringMatching(/^erased-[0-9a-f]{32}$/)
+  expect(found).toEqual([erased, erased, '79160000301'])
 })
 
 test('the export has every number, and no cell that a spreadsheet would calculate', async () => {

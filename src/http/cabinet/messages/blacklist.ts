@@ -34,8 +34,8 @@ const List = Type.Object({
   companyId: Type.Optional(Id),
   /** A number or its first digits. */
   q: Defaulted(Type.String({ maxLength: 64, default: '' })),
-  /** The `next` of the previous page of the list. */
-  after: Type.Optional(Type.String({ pattern: '^\\d{1,16}-\\d{1,32}$' })),
+  /** The `next` of the previous page of the list. It ends with a number, or with the name of an erased number. */
+  after: Type.Optional(Type.String({ pattern: '^\\d{1,16}-(\\d{1,32}|erased-[0-9a-f]{32})$' })),
   perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
 })
 const Written = Type.String({ minLength: 1, maxLength: 64 })
@@ -191,8 +191,8 @@ function beginningIn(typed: string): string | undefined {
 }
 
 function placeIn(after: string): BlacklistPlace {
-  const [micros, destination = ''] = after.split('-')
-  return { micros: Number(micros), destination }
+  const end = after.indexOf('-')
+  return { micros: Number(after.slice(0, end)), destination: after.slice(end + 1) }
 }
 
 function exportOf(sql: Sql, companyId: number, language: Language, zone: string) {
