@@ -2281,3 +2281,13 @@ create table text_removals (
   done_uuid  uuid not null,
   constraint text_removals_pkey PRIMARY KEY (company_id)
 );
+
+-- Keys of messages, above after_uuid and up to until_uuid, among which some were not final when an engine removed the
+-- old texts. They are checked again every day until all are final.
+create table text_leftovers (
+  company_id bigint not null,
+  after_uuid uuid not null,
+  until_uuid uuid not null,
+  check_at   timestamp with time zone not null,
+  constraint text_leftovers_pkey PRIMARY KEY (company_id, after_uuid)
+);

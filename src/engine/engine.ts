@@ -134,7 +134,7 @@ function startJobs({ context, recorder, feeds, gateways, cascades }: Parts): Loo
     repeat('waiting', 10_000, log, () => failOverdueWaiting({ sql, clock, recorder })),
     repeat('fees', 3000, log, () => chargeDueFees(sql, now())),
     repeat('outbox', 10_000, log, () => trimOutbox(sql)),
-    repeat('housekeeping', 10 * 60_000, log, () => runHousekeeping(context)),
+    repeat('housekeeping', 10 * 60_000, log, isStopping => runHousekeeping(context, isStopping)),
   ]
 }
 

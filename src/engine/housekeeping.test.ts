@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { uuid7Batch } from '../base/uuid7.ts'
 import { forgetOldCascades } from '../domain/cascade-steps/cascade-steps.ts'
@@ -8,6 +9,8 @@ import { useDatabase } from '../testing/database.ts'
 import { aGateway } from '../testing/engines.ts'
 import { aSingle } from '../testing/factories.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, type World } from '../testing/world.ts'
+import type { EngineContext } from './context.ts'
+import { runHousekeeping } from './housekeeping.ts'
 
 /** Which rows housekeeping deletes, and which it keeps. */
 
@@ -115,4 +118,23 @@ test('one housekeeping run deletes many idle lanes', async () => {
     from generate_series(1, 2500) i`
   await forgetIdleLanes(db.sql)
   expect(await db.sql`select from lanes where company_id = ${world.companyId}`).toEqual([])
+})
+
+test('a month is detached after its texts are removed, and an engine that stops begins no step', async () => {
+  const [uuid] = uuid7Batch(new Date(Date.now() - 100 * DAY_MS), 1)
+  await db.sql`select ensure_message_month((now() - interval '100 days')::date)`
+  await db.sql`
+    insert into messages (company_id, message_uuid, status, final_price, parts, price, brand_id, destination, text)
+    values (${world.companyId}, ${uuid!}, 'DELIVERED', 0, 1, 0, 1, '79160000077', 'Hello Vera')`
+  const keep = async (keepTextsDays: number, isStopping = false) => {
+    const log = pino({ level: 'silent' })
+    const context = { sql: db.sql, log, clock: () => new Date(), keepMonths: 2, keepTextsDays }
+    await runHousekeeping(context as unknown as EngineContext, () => isStopping)
+    return db.sql`select text from messages where message_uuid = ${uuid!}`
+  }
+  expect(await keep(30, true)).toEqual([{ text: 'Hello Vera' }])
+  expect(await keep(200)).toEqual([{ text: 'Hello Vera' }])
+  expect(await keep(30)).toEqual([])
+  const table = `messages_${new Date(Date.now() - 100 * DAY_MS).toISOString().slice(0, 7).replace('-', '_')}`
+  expect(await db.sql`select text from ${db.sql(table)}`).toEqual([{ text: '[removed]' }])
 })

@@ -1,7 +1,7 @@
 import { forgetOldCallbacks } from '../domain/callbacks/callbacks.ts'
 import { forgetOldCascades } from '../domain/cascade-steps/cascade-steps.ts'
 import { forgetGoneEngines } from '../domain/engines/engines.ts'
-import { removeOldTexts } from '../domain/erasure/old-texts.ts'
+import { hasTextsToRemove, removeOldTexts } from '../domain/erasure/old-texts.ts'
 import { forgetOldMinutes } from '../domain/gateways/monitoring/minutes.ts'
 import { forgetOldKeys } from '../domain/idempotency/idempotency.ts'
 import { forgetOldStops } from '../domain/inbound/inbound.ts'
@@ -24,10 +24,11 @@ const LINKS_LIVE_MS = 365 * 24 * 3600_000
 
 /**
  * Creates the partitions of the coming months and deletes rows that are no longer needed. A step that fails is logged
- * and does not stop the steps after it. The next run tries it again.
+ * and does not stop the steps after it. The next run tries it again. An engine that stops begins no further step.
  */
-export async function runHousekeeping(context: EngineContext): Promise<void> {
-  for (const [step, run] of Object.entries(stepsOf(context))) {
+export async function runHousekeeping(context: EngineContext, isStopping = () => false): Promise<void> {
+  for (const [step, run] of Object.entries(stepsOf(context, isStopping))) {
+    if (isStopping()) return
     try {
       await run()
     } catch (err) {
@@ -36,12 +37,10 @@ export async function runHousekeeping(context: EngineContext): Promise<void> {
   }
 }
 
-const stepsOf = ({
-  sql,
-  clock,
-  keepMonths,
-  keepTextsDays,
-}: EngineContext): Record<string, () => PromiseLike<unknown>> => ({
+const stepsOf = (
+  { sql, clock, keepMonths, keepTextsDays }: EngineContext,
+  isStopping: () => boolean,
+): Record<string, () => PromiseLike<unknown>> => ({
   ensureMessageMonths: () => ensureMessageMonths(sql),
   rotateSubmissionDays: () => rotateSubmissionDays(sql),
   forgetOldReceipts: () => forgetOldReceipts(sql),
@@ -61,6 +60,8 @@ const stepsOf = ({
   forgetIdleLanes: () => forgetIdleLanes(sql),
   forgetOldUploads: () => forgetOldUploads(sql, clock()),
   forgetOldLinks: () => forgetOldLinks(sql, new Date(clock().getTime() - LINKS_LIVE_MS)),
-  removeOldTexts: async () => keepTextsDays && removeOldTexts(sql, keepTextsDays, clock()),
-  detachOldMonths: async () => keepMonths && detachOldMonths(sql, keepMonths, clock()),
+  removeOldTexts: async () => keepTextsDays && removeOldTexts(sql, keepTextsDays, clock(), { isStopping }),
+  detachOldMonths: async () =>
+    keepMonths &&
+    detachOldMonths(sql, keepMonths, clock(), keepTextsDays ? month => hasTextsToRemove(sql, month) : undefined),
 })

@@ -7,11 +7,14 @@ export type Loop = {
   stop(): Promise<void>
 }
 
+type Work = (isStopping: () => boolean) => Promise<unknown>
+
 /**
  * Repeats a piece of work with a pause in between. Two runs never overlap. A run that fails is logged and the next run
  * comes as usual, so that the loop survives a database that cannot be reached. `stop` waits until the current run ends.
+ * Long work asks `isStopping` between its steps.
  */
-export function repeat(name: string, everyMs: number, log: Logger, work: () => Promise<unknown>): Loop {
+export function repeat(name: string, everyMs: number, log: Logger, work: Work): Loop {
   let isStopping = false
   let waiting = new AbortController()
   const running = run()
@@ -19,7 +22,7 @@ export function repeat(name: string, everyMs: number, log: Logger, work: () => P
   async function run() {
     while (!isStopping) {
       waiting = new AbortController()
-      await work().catch(err => log.error({ err, loop: name }, 'loop.failed'))
+      await work(() => isStopping).catch(err => log.error({ err, loop: name }, 'loop.failed'))
       await pause(everyMs, undefined, { signal: waiting.signal }).catch(() => {})
     }
   }

@@ -7,7 +7,7 @@ import { verifyLedger } from '../audit/verify.ts'
 import { sendAgain } from '../dispatches/again.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { recordStatusReports } from '../recording/recording.ts'
-import { removeOldTexts } from './old-texts.ts'
+import { hasTextsToRemove, removeOldTexts } from './old-texts.ts'
 
 const db = useDatabase()
 const DAY_MS = 24 * 3600_000
@@ -33,6 +33,14 @@ async function messagesOf(days: number, count: number, status = 'DELIVERED') {
     select ${world.companyId}, unnest(${uuids}::uuid[]), ${status}::text::message_status,
       case when ${status}::text in ('DELIVERED', 'FAILED') then 0 end, 1, 0, 1, '79160000077', 'Hello Vera', '{"a": 1}'`
   return uuids
+}
+
+const tomorrow = new Date(now.getTime() + DAY_MS)
+
+/** Says no to the call itself, to its first round and to the given number of batches. */
+function afterBatches(count: number) {
+  let asked = 0
+  return () => ++asked > 1 + count
 }
 
 const textsOf = async (uuids: string[]) => {
@@ -62,11 +70,99 @@ test('the texts of old final messages are removed, in several batches, and other
 
 test('the work goes on where it stopped, and two engines share it', async () => {
   const uuids = await messagesOf(10, 3500)
-  await removeOldTexts(db.sql, 7, now, 0) // no time
+  await removeOldTexts(db.sql, 7, now, { mostMs: 0 })
   expect(await textsOf(uuids)).toEqual([kept])
   await Promise.all([removeOldTexts(db.sql, 7, now), removeOldTexts(db.sql, 7, now)])
   await removeOldTexts(db.sql, 7, now)
   expect(await textsOf(uuids)).toEqual([removed])
+})
+
+test('a message that is final late loses its text too', async () => {
+  const late = await messagesOf(10, 3, 'CREATED')
+  const others = await messagesOf(10, 3)
+  await removeOldTexts(db.sql, 7, now)
+  await db.sql`
+    update messages set status = 'FAILED', final_price = 0
+    where company_id = ${world.companyId} and message_uuid = any(${late}::uuid[])`
+  await removeOldTexts(db.sql, 7, now)
+  expect([await textsOf(late), await textsOf(others)]).toEqual([[kept], [removed]]) // they are checked once a day
+  await removeOldTexts(db.sql, 7, tomorrow)
+  expect(await textsOf(late)).toEqual([removed])
+  expect(await db.sql`select from text_leftovers where company_id = ${world.companyId}`).toEqual([])
+})
+
+test('a callback that waits keeps the inbound text until it is finished', async () => {
+  const { companyId } = world
+  const events = [{ kind: 'inbound', item: { destination: '79160000077', content: 'A wish', specialContent: null } }]
+  await db.sql`
+    insert into callbacks (company_id, receiver, url, api, events, event_count, status, happened_at, expires_at)
+    values (${companyId}, 'https://a.example', 'https://a.example', 'messaging', ${JSON.stringify(events)}::text::json, 1,
+      'WAITING', ${daysAgo(9)}, ${now})`
+  const contents = () => db.sql`
+    select events -> 0 -> 'item' ->> 'content' as content from callbacks where company_id = ${companyId}`
+  await removeOldTexts(db.sql, 7, now)
+  expect(await contents()).toEqual([{ content: 'A wish' }])
+  await db.sql`update callbacks set status = 'EXPIRED' where company_id = ${companyId}`
+  await removeOldTexts(db.sql, 7, tomorrow)
+  expect(await contents()).toEqual([{ content: '[removed]' }])
+})
+
+test('a month has texts to remove until all its messages are final and without text', async () => {
+  const month = daysAgo(40).toISOString().slice(0, 7)
+  await removeOldTexts(db.sql, 2, tomorrow) // of the other tests
+  await db.sql`delete from text_leftovers`
+  const late = await messagesOf(40, 1, 'CREATED')
+  await db.sql`delete from text_removals where company_id = ${world.companyId}`
+  expect(await hasTextsToRemove(db.sql, month)).toBe(true)
+  await removeOldTexts(db.sql, 2, now)
+  expect(await hasTextsToRemove(db.sql, month)).toBe(true)
+  await db.sql`update messages set status = 'FAILED', final_price = 0 where message_uuid = any(${late}::uuid[])`
+  await removeOldTexts(db.sql, 2, tomorrow)
+  expect(await hasTextsToRemove(db.sql, month)).toBe(false)
+})
+
+test('a batch is limited by inbound messages, cascades and callbacks too', async () => {
+  const { companyId } = world
+  await removeOldTexts(db.sql, 7, now) // of the other tests
+  await db.sql`delete from text_removals where company_id = ${companyId}`
+  const uuids = uuid7Batch(daysAgo(10), 1500)
+  await db.sql`
+    insert into inbound_messages (company_id, message_uuid, channel_type, sender_name, destination, text, center_id, received_at)
+    select ${companyId}, unnest(${uuids}::uuid[]), 'SMS', 'SHOP', '79160000077', 'A wish', 1, ${daysAgo(10)}`
+  await db.sql`
+    insert into cascades (company_id, cascade_uuid, steps, next_step)
+    select ${companyId}, unnest(${uuid7Batch(daysAgo(9), 1500)}::uuid[]), '[{"request": {"text": "A wish"}}]', 2`
+  await db.sql`
+    insert into callbacks (company_id, receiver, url, api, events, event_count, status, happened_at, expires_at)
+    select ${companyId}, 'https://a.example', 'https://a.example', 'messaging', '[{"kind":"inbound","item":{}}]', 1, 'DELIVERED',
+      ${daysAgo(8)}::timestamptz + n * interval '1 second', ${now} from generate_series(1, 1500) n`
+  const removedRows = () => db.sql`
+    select (select count(*)::int from inbound_messages where company_id = ${companyId} and text = '[removed]') as inbound,
+      (select count(*)::int from cascades where company_id = ${companyId} and not steps @? '$[*].request') as cascades,
+      (select count(*)::int from callbacks where company_id = ${companyId} and events::text like '%[removed]%') as callbacks`
+  for (const [inbound, cascades, callbacks] of [
+    [1000, 0, 0],
+    [1500, 1000, 0],
+    [1500, 1500, 1000],
+    [1500, 1500, 1500],
+  ]) {
+    await removeOldTexts(db.sql, 7, now, { isStopping: afterBatches(1) })
+    expect(await removedRows()).toEqual([{ inbound, cascades, callbacks }])
+  }
+})
+
+test('an engine that stops ends after the batch, and the company that waits longest is next', async () => {
+  await removeOldTexts(db.sql, 7, now) // of the other tests
+  const large = await messagesOf(10, 2500)
+  await db.sql`delete from text_removals where company_id = ${world.companyId}`
+  await removeOldTexts(db.sql, 7, now, { isStopping: afterBatches(1) })
+  const done = await db.sql`select from messages where message_uuid = any(${large}::uuid[]) and text = '[removed]'`
+  expect(done).toHaveLength(1000)
+
+  world = await aWorld(db.sql)
+  const small = await messagesOf(10, 3)
+  await removeOldTexts(db.sql, 7, now, { isStopping: afterBatches(1) })
+  expect(await textsOf(small)).toEqual([removed])
 })
 
 test('inbound texts, callbacks about them and the steps of cascades are removed too', async () => {

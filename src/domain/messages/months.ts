@@ -60,12 +60,20 @@ const stateOf = (isAttached: boolean, reason: string | undefined): Month['state'
 const objectionTo = async (sql: Sql, month: string, now: Date): Promise<string | undefined> =>
   refuseYoung(month, now) ?? (await refuseUnfinished(sql, month))
 
-/** Detaches the months before the newest `keepMonths`, the oldest first. The current month counts. */
-export async function detachOldMonths(pool: Pool, keepMonths: number, now: Date): Promise<Detachment[]> {
+/**
+ * Detaches the months before the newest `keepMonths`, the oldest first. The current month counts. A month that must still
+ * change is left out (`mustWait`): the service does not change detached months.
+ */
+export async function detachOldMonths(
+  pool: Pool,
+  keepMonths: number,
+  now: Date,
+  mustWait: (month: string) => Promise<boolean> = async () => false,
+): Promise<Detachment[]> {
   const oldest = monthBefore(now, keepMonths - 1)
   const done: Detachment[] = []
   for (const month of await attachedMonths(pool)) {
-    if (month < oldest) done.push(await detachMonth(pool, month, now))
+    if (month < oldest && !(await mustWait(month))) done.push(await detachMonth(pool, month, now))
   }
   return done
 }

@@ -21,20 +21,6 @@ export const uuidFloor = (moment: Date): string =>
 /** Keys of messages: above `after`, up to `until`. */
 export type KeyRange = { after: string; until: string }
 
-/** The key of the last of the next messages. Undefined if there are fewer before the end. */
-export async function lastKeyOf(
-  sql: Sql,
-  companyId: number,
-  { after, before }: { after: string; before: string },
-  count: number,
-): Promise<string | undefined> {
-  const [row] = await sql<{ uuid: string }[]>`
-    select message_uuid as uuid from messages
-    where company_id = ${companyId} and message_uuid > ${after} and message_uuid < ${before}
-    order by message_uuid offset ${count - 1} limit 1`
-  return row?.uuid
-}
-
 /** Removes the texts of final messages. Their parts and prices stay. */
 export const removeTexts = (sql: Sql, companyId: number, { after, until }: KeyRange) => sql`
   update messages set text = case when text is null then null else ${REMOVED}::text end, content = null, sealed = null
