@@ -46,11 +46,14 @@ export async function lastKeyOf(
   return row?.uuid
 }
 
-/** A row if a message among these keys is not final, or a callback with an inbound text waits: they keep their texts. */
+/** A row if a message among these keys is not final, a cascade is not finished, or a callback with an inbound text waits. */
 export const selectUnfinished = (sql: Sql, companyId: number, { after, until }: KeyRange) => sql`
   (select 1 from messages
   where company_id = ${companyId} and message_uuid > ${after} and message_uuid <= ${until}
     and status not in ('DELIVERED', 'FAILED') limit 1)
+  union all
+  (select 1 from cascades
+  where company_id = ${companyId} and cascade_uuid > ${after} and cascade_uuid <= ${until} and steps @? '$[*].request' limit 1)
   union all
   (select 1 from callbacks
   where company_id = ${companyId} and happened_at > uuid7_time(${after}::uuid) and happened_at <= uuid7_time(${until}::uuid)

@@ -107,6 +107,28 @@ test('a callback that waits keeps the inbound text until it is finished', async 
   expect(await contents()).toEqual([{ content: '[removed]' }])
 })
 
+test('a cascade whose first step was delivered loses its texts, after its step timer', async () => {
+  const { companyId } = world
+  const uuids = await messagesOf(10, 2)
+  await db.sql`
+    update messages set cascade_uuid = message_uuid, cascade_step = 1
+    where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[])`
+  const step = { condition: 'not_read', ttlSeconds: 60 }
+  const steps = [step, step].map(each => ({ ...each, request: { text: 'A wish' } }))
+  await db.sql`
+    insert into cascades (company_id, cascade_uuid, steps, next_step)
+    select ${companyId}, unnest(${uuids}::uuid[]), ${JSON.stringify(steps)}::text::jsonb, 2`
+  await db.sql`
+    insert into message_timers (company_id, message_uuid, kind, due_at) values (${companyId}, ${uuids[1]!}, 'step', ${now})`
+  const stepsOf = () => db.sql`select steps from cascades where company_id = ${companyId} order by cascade_uuid`
+  const without = { steps: [step, step] }
+  await removeOldTexts(db.sql, 7, now)
+  expect(await stepsOf()).toEqual([without, { steps }])
+  await db.sql`delete from message_timers where company_id = ${companyId}`
+  await removeOldTexts(db.sql, 7, tomorrow)
+  expect(await stepsOf()).toEqual([without, without])
+})
+
 test('a month has texts to remove until all its messages are final and without text', async () => {
   const month = daysAgo(40).toISOString().slice(0, 7)
   await removeOldTexts(db.sql, 2, tomorrow) // of the other tests
