@@ -206,7 +206,9 @@ describe.each(planModes)('%s', mode => {
   test('the blacklist is read only for the numbers of a request', async () => {
     const numbers = Array.from({ length: 20 }, (_, i) => String(79160000000 + i * 30 + 1))
     const ask = (sql: Pool) => blacklistedAmong(sql, 2, numbers)
-    expect(indexes(await readsOf(ask, /limit 1/))).toEqual([expect.stringMatching(/^blacklist_(pkey|by_age)$/)])
+    const any = await readsOf(ask, /limit 1/)
+    expect(indexes(any)).toEqual([expect.stringMatching(/^blacklist_(pkey|by_age)$/), 'blacklist_pkey']) // any, erased
+    expect(any.reduce((sum, { rows }) => sum + rows, 0)).toBe(1)
     const [reads] = await readsOf(ask, /= any/)
     expect(reads).toEqual({ table: 'blacklist', index: 'blacklist_pkey', rows: 20 })
   })

@@ -154,7 +154,6 @@ const exceptions: Record<string, string> = {
   'delete from receivers r where served_at < ?': 'housekeeping: Citus deletes in every shard',
   'delete from callback_tests where requested_at < ?': 'housekeeping: Citus deletes in every shard',
   'with lane as ( update lanes set cursor = tail, end_at = null': OF_ONE_COMPANY,
-  'open for update skip locked) update lanes set not_before = ? from lane': OF_ONE_COMPANY,
   'served as ( update lanes set served_at = statement_timestamp() from lane': OF_ONE_COMPANY,
   'insert into callbacks (company_id, receiver, url, api, events,': NUMBERED,
   'with given as ( select given.* from json_to_recordset': 'the results of callbacks change rows and insert attempts',
