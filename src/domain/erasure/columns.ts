@@ -19,6 +19,10 @@ export type TableRule = {
   texts?: string[]
   /** Values of JSON, in a column of any type. */
   json?: string[]
+  /** The columns of JSON that the service writes: "destination" is a number as a whole. */
+  ownJson?: string[]
+  /** Values that housekeeping deletes, with the time. The erasure is refused until then. */
+  expiring?: Record<string, string>
   /** Values that people chose, and that the service needs. The erasure is refused while one names the number. */
   settings?: string[]
   /** Words of the program, such as names of channels and statuses. */
@@ -82,7 +86,13 @@ export const tableRules: Record<string, TableRule> = {
   traffic_centers: { settings: ['name'] },
   api_keys: { settings: ['name'], words: ['type'], others: { addresses: ADDRESS } },
   api_key_ids: { opaque: ['key_hash'] },
-  idempotency_keys: { texts: ['key'], json: ['answer'], words: ['owner'], opaque: ['request_hash'] },
+  idempotency_keys: {
+    expiring: { key: 'after 24 hours' }, // a repeated request must find its key
+    json: ['answer'],
+    ownJson: ['answer'],
+    words: ['owner'],
+    opaque: ['request_hash'],
+  },
   requests: {
     texts: ['request_id'],
     words: ['owner_kind', 'method'],
@@ -106,10 +116,10 @@ export const tableRules: Record<string, TableRule> = {
   numbering_uploads: {
     texts: ['name'],
     words: ['kind'],
-    others: { difference: 'uploads of ported numbers are deleted, and others have ranges only' },
+    others: { difference: 'the erasure waits for uploads of ported numbers, and others have ranges only' },
   },
   numbering_upload_pieces: {
-    others: { content: 'uploads of ported numbers are deleted, and others have ranges only' },
+    others: { content: 'the erasure waits for uploads of ported numbers, and others have ranges only' },
   },
   ported_numbers: { others: { number: 'the row of the number is deleted' } },
 
@@ -136,7 +146,7 @@ export const tableRules: Record<string, TableRule> = {
   cascades: { json: ['steps'], finished: isFinished('cascades'), isFinishedByOthers: true },
   flashcall_results: { texts: ['code'], words: ['result'] },
 
-  lanes: { settings: ['sender_name'], words: ['channel_type', 'zone'] },
+  lanes: { expiring: { sender_name: 'two days after its last message' }, words: ['channel_type', 'zone'] },
   message_timers: { words: ['kind'] },
   rate_buckets: { others: { subject: 'the id of a gateway, sender, company or dispatch' } },
   engines: { others: { host: 'a machine of the service' }, words: ['version'] },
@@ -177,12 +187,13 @@ export const tableRules: Record<string, TableRule> = {
     texts: ['url'],
     json: ['events'],
     before: { events: eventsWithoutTexts },
-    settings: ['receiver'],
+    ownJson: ['events'],
+    expiring: { receiver: 'after 30 days' },
     words: ['api', 'status'],
     others: { progress: 'one bit for each event' },
   },
   callback_attempts: { texts: ['error', 'answer'] },
-  receivers: { settings: ['receiver'] },
+  receivers: { expiring: { receiver: '30 days after its last callback' } },
   callback_tests: { texts: ['url', 'body', 'error', 'answer'], words: ['api'] },
 
   inbound_rules: { settings: ['sender_names', 'callback_url'], words: ['channel_type'] },

@@ -1,11 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuid7Batch } from '../../base/uuid7.ts'
-import type { Pool } from '../../db/sql.ts'
+import type { Pool, Transaction } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { addToBlacklist, blacklistedAmong } from '../blacklist/blacklist.ts'
 import { useErasureSecret } from '../blacklist/erased.ts'
 import { forgetOldRequests } from '../cascades/cascades.ts'
+import { lockMonths } from '../messages/months.ts'
 import { uuidFloor } from '../messages/texts.ts'
 import { eraseNumber, type Plan, planErasure } from './erasure.ts'
 
@@ -201,4 +202,86 @@ const everythingOf = (companyId: number) => db.sql`
 
 test('a number that looks like a date is refused', async () => {
   await expect(planErasure(db.sql, '20261117')).rejects.toThrow('cannot be told apart')
+})
+
+test('the callback about another person keeps the number', async () => {
+  const { companyId } = world
+  const events = JSON.stringify([{ item: { destination: '84951234567', content: 'Call 84951234567' } }])
+  await db.sql`
+    insert into callbacks (company_id, receiver, url, api, events, event_count, happened_at, expires_at)
+    values (${companyId}, 'https://a.example', 'https://a.example', 'messaging', ${events}::text::json, 1, now(), now())`
+  expect(await erase()).toMatchObject({ objections: [], left: [] })
+  expect(await db.sql`select events from callbacks where company_id = ${companyId}`).toEqual([
+    { events: [{ item: { destination: '84951234567', content: 'Call [erased]' } }] },
+  ])
+})
+
+test('keys of repeated requests stay until housekeeping deletes them', async () => {
+  await db.sql`
+    insert into idempotency_keys (owner, key, request_hash, answer)
+    values ('company:1', ${`a-${NUMBER}`}, '', '{}'), ('company:1', ${`b-${NUMBER}`}, '', '{}')`
+  expect((await erase()).objections).toEqual([
+    'the number is in idempotency_keys.key (rows: 2): housekeeping deletes it after 24 hours',
+  ])
+  await db.sql`delete from idempotency_keys`
+})
+
+test('codes and links of messages whose texts were removed before are erased too', async () => {
+  const uuid = await aMessage({ text: '[removed]' })
+  const { companyId } = world
+  await db.sql`insert into flashcall_results values (${companyId}, ${uuid}, 'WRONG_CODE', '1234', now())`
+  expect((await erase()).left).toEqual([])
+  expect(await db.sql`select code from flashcall_results where company_id = ${companyId}`).toEqual([{ code: null }])
+})
+
+test('rows that are written meanwhile are erased by the next pass', async () => {
+  await aMessage({})
+  let isWritten = false
+  const pool = new Proxy(db.sql, {
+    get(target, name) {
+      const value = Reflect.get(target, name)
+      if (name !== 'begin') return typeof value === 'function' ? value.bind(target) : value
+      return async (work: (sql: Transaction) => Promise<unknown>) => {
+        const done = await target.begin(work)
+        if (!isWritten) await aMessage({})
+        isWritten = true
+        return done
+      }
+    },
+  }) as Pool
+  expect((await erase(NUMBER, nothing, pool)).left).toEqual([])
+  expect(await db.sql`select from messages where destination = ${NUMBER}`).toEqual([])
+})
+
+test('no month is detached while numbers are replaced', async () => {
+  await aMessage({})
+  await db.sql.begin(async sql => {
+    await lockMonths(sql)
+    await expect(erase()).rejects.toThrow('The messages are in use')
+  })
+  expect((await erase()).left).toEqual([])
+})
+
+test('a number that is not ported changes nothing in the plan, and the erasure waits for uploads', async () => {
+  const version = async () => (await db.sql`select version from numbering_version`)[0]!.version
+  const before = await version()
+  await erase()
+  expect(await version()).toBe(before)
+  await db.sql`insert into ported_numbers values (${NUMBER}::text::bigint, 1)`
+  await erase()
+  expect(await version()).toBe(before + 1)
+  await db.sql`
+    insert into numbering_uploads (kind, name, replaces, size_bytes, created_at) values ('ported', 'a.csv', true, 3, now())`
+  expect((await erase()).objections).toEqual([expect.stringMatching(/^a file of ported numbers waits/)])
+  expect(await db.sql`delete from numbering_uploads returning name`).toEqual([{ name: 'a.csv' }])
+})
+
+test('the statistics of PostgreSQL have no value of the number', async () => {
+  for (let i = 0; i < 20; i += 1) await aMessage({})
+  await db.sql`analyze messages`
+  const sampled = () => db.sql`
+    select from pg_stats where tablename like 'messages%' and most_common_vals::text like ${`%${NUMBER}%`}`
+  expect((await sampled()).length).toBeGreaterThan(0)
+  await erase()
+  expect(await sampled()).toEqual([])
 })

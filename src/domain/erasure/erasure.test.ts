@@ -24,7 +24,14 @@ const spellings = [
   '%2B7%20916%20000%2000%2001',
   '007.916.000.00.01',
   `number:${NUMBER}`,
+  '%2B7+%28916%29+000-00-01',
+  '%2B7%C2%A0916%E2%80%91000%2D00%2d01',
+  '7_916_000_00_01',
+  '7\u200b916\u00ad000\u206000\ufeff01',
 ]
+
+/** Letters and escaped signs before the number. */
+const joined = ['%2079160000001', '%2279160000001', '%289160000001', 'id9160000001', 'phone9160000001', '9160000001and']
 
 beforeAll(() => useErasureSecret(SECRET))
 
@@ -46,6 +53,10 @@ describe('a number in a text', () => {
     expect(await masked(`a ${spelling} b`)).toMatch(/^a (%2B|\D*)#\D*b$/)
   })
 
+  test.each(joined)('is found in %s', async text => {
+    expect(await masked(text)).toMatch(/^\D*(%2\d)?#\D*$/)
+  })
+
   test.each(['791600000011', '179160000001', '89160000002', 'c0ffee00-0000-4000-8000-a9160000001b', '79160000001e5'])(
     'is not found in %s',
     async text => expect((await masked(text)).includes('#')).toBe(text === '79160000001e5'),
@@ -57,6 +68,15 @@ describe('a number in a text', () => {
       select regexp_replace(regexp_replace(${text}, ${jsonNumberOf(NUMBER)}, '\\1null', 'g'), ${patternOf(NUMBER)}, '#', 'g')::jsonb as value`
     expect(row!.value).toEqual({ a: null, b: [null, null], c: '+#', d: 791600000010 })
   })
+
+  test.each(['-9160000001', '0.9160000001', '81079160000001', '7.9160000001e10', '[-79160000001.5]'])(
+    'leaves JSON that can be read: %s',
+    async value => {
+      const [row] = await db.sql`
+        select regexp_replace(regexp_replace(${`{"a": ${value}, "b": 1}`}, ${jsonNumberOf(NUMBER)}, '\\1null', 'g'), ${patternOf(NUMBER)}, '#', 'g')::jsonb as value`
+      expect(row!.value).toEqual({ a: value.startsWith('[') ? [null] : null, b: 1 })
+    },
+  )
 })
 
 // The list of columns -----------------------------------------------------------------------------------------------
@@ -74,9 +94,10 @@ const columnsOfSchema = () => db.sql<Column[]>`
       and coalesce(e.typtype, t.typtype) <> 'e' or c.relname = 'ported_numbers' and a.attname = 'number')
   order by 1, a.attnum`
 
-const listedIn = ({ settings = [], words = [], opaque = [], others = {}, ...rule }: TableRule) => [
+const listedIn = ({ settings = [], expiring = {}, words = [], opaque = [], others = {}, ...rule }: TableRule) => [
   ...searchedIn(rule),
   ...settings,
+  ...Object.keys(expiring),
   ...words,
   ...opaque,
   ...Object.keys(others),
@@ -112,6 +133,7 @@ async function fillEverything() {
   await db.sql`update messages set status = 'FAILED', final_price = 0, error_code = 450`
   await db.sql`update dispatches set status = 'COMPLETED'`
   await db.sql`update cascades set ended_at = now()`
+  await db.sql`update numbering_uploads set kind = 'register'`
   await db.sql`delete from blacklist where destination <> ${NUMBER}`
   await db.sql`insert into ported_numbers values (${NUMBER}::text::bigint, 1)`
   let turn = 0
@@ -147,7 +169,8 @@ async function tablesNaming(): Promise<string[]> {
 }
 
 const hasNumber = (text: string) =>
-  text.replaceAll(/%20|[^0-9,:]/g, '').includes(NATIONAL) || text.includes(Buffer.from(NATIONAL).toString('hex'))
+  text.replaceAll(/%(20|28|29|2D|2d|C2%A0|E2%80%91)|[^0-9,:]/g, '').includes(NATIONAL) ||
+  text.includes(Buffer.from(NATIONAL).toString('hex'))
 
 async function dump(): Promise<string> {
   const pieces: Buffer[] = []

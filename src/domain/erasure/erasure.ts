@@ -7,8 +7,8 @@ import { forgetRequests } from '../cascades/cascades.ts'
 import { forgetFlashcallCodes } from '../flashcalls/flashcalls.ts'
 import { monthOf } from '../ledger/account.ts'
 import { lockAccount } from '../ledger/ledger.ts'
-import { lockMonths } from '../messages/months.ts'
-import { forgetPorted } from '../numbering/numbering.ts'
+import { isLockTimeout, lockMonths } from '../messages/months.ts'
+import { forgetPorted, hasPortedUpload } from '../numbering/numbering.ts'
 import type { RecordingContext } from '../recording/context.ts'
 import { deleteLinksOf } from '../short-links/short-links.ts'
 import { stopMessages } from '../stopping/stopping.ts'
@@ -35,22 +35,30 @@ export async function planErasure(pool: Sql, digits: string, isStopped = false):
   if (digits.length < FEWEST_DIGITS) {
     throw invalid(`A number of less than ${FEWEST_DIGITS} digits cannot be told apart from other digits`)
   }
-  const objections = await unfinishedMessages(pool, digits, isStopped)
+  const objections = [...(await unfinishedMessages(pool, digits, isStopped)), ...(await waitingUploads(pool))]
   const naming: Naming[] = []
   for (const target of await store.readTargets(pool)) {
     const rows = await store.countNaming(pool, target, digits)
     if (rows > 0) naming.push({ table: target.name, rows })
     for (const { column, rows } of await store.countObjecting(pool, target, digits, isStopped)) {
-      objections.push(objectionOf(target.name, column, rows))
+      objections.push(objectionOf(target, column, rows))
     }
   }
   return { naming, objections }
 }
 
-const objectionOf = (table: string, column: string, rows: number) =>
-  column === 'in use'
-    ? `${rows} rows of ${table} have the number in a text that is still to be sent: stop or wait for them`
-    : `the number is a setting, ${table}.${column} (rows: ${rows}): change it first`
+function objectionOf({ name, rule: { expiring } }: store.Target, column: string, rows: number): string {
+  const end = expiring?.[column]
+  if (end) return `the number is in ${name}.${column} (rows: ${rows}): housekeeping deletes it ${end}`
+  return column === 'in use'
+    ? `${rows} rows of ${name} have the number in a text that is still to be sent: stop or wait for them`
+    : `the number is a setting, ${name}.${column} (rows: ${rows}): change it first`
+}
+
+async function waitingUploads(pool: Sql): Promise<string[]> {
+  const waits = await hasPortedUpload(pool)
+  return waits ? ['a file of ported numbers waits in the cabinet and may have the number: apply or discard it'] : []
+}
 
 async function unfinishedMessages(pool: Sql, digits: string, isStopped: boolean): Promise<string[]> {
   const found = await store.selectUnfinished(pool, digits, AT_ONCE)
@@ -78,7 +86,9 @@ export async function eraseNumber(pool: Pool, digits: string, { record, ...conte
   const plan = await planErasure(pool, digits)
   if (plan.objections.length > 0) return { ...plan, left: [] }
   await record(plan)
-  return { ...plan, left: await eraseAll(pool, digits, context) }
+  const left = await eraseAll(pool, digits, context)
+  await renewStatistics(pool, plan.naming)
+  return { ...plan, left }
 }
 
 /** Returns the parts that are left. */
@@ -99,10 +109,16 @@ async function eraseFound(pool: Pool, digits: string, context: RecordingContext)
   const ofNumber = targets.filter(({ rule }) => rule.number !== undefined)
   for (const target of ofNumber) await removeOwnValues(pool, target, digits)
   for (const companyId of await store.selectCompanies(pool, ofNumber, digits)) {
-    await pool.begin(sql => renameIn(sql, companyId, { targets: ofNumber, digits, context }))
+    await pool.begin(sql => renameIn(sql, companyId, { targets: ofNumber, digits, context })).catch(explainBusy)
   }
   await pool.begin(sql => forgetPorted(sql, digits))
   for (const target of targets.filter(store.isSearched)) await eraseNaming(pool, target, digits)
+}
+
+/** The statistics of a partitioned table have values of its partitions. */
+async function renewStatistics(pool: Pool, naming: Naming[]) {
+  const tables = naming.flatMap(({ table }) => (table.startsWith('messages_') ? [table, 'messages'] : [table]))
+  for (const table of new Set(tables)) await store.renewStatistics(pool, table)
 }
 
 /**
@@ -154,6 +170,11 @@ async function renameIn(sql: Transaction, companyId: number, { targets, digits, 
     if (target.name === 'blacklist') await eraseEntry(sql, companyId, digits)
     else await store.renameNumber(sql, target, companyId, digits, pseudonym)
   }
+}
+
+function explainBusy(error: unknown) {
+  if (isLockTimeout(error)) throw invalid('The messages are in use, such as by the detachment of a month: run it again')
+  throw error
 }
 
 async function eraseNaming(pool: Pool, target: store.Target, digits: string) {

@@ -32,7 +32,7 @@ export async function readTargets(sql: Sql): Promise<Target[]> {
     select relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind = 'r' and relname ~ '^messages_[0-9]{4}_[0-9]{2}$' order by 1`
   return Object.entries(tableRules).flatMap(([table, rule]) => {
-    if (searchedIn(rule).length === 0 && !rule.settings) return []
+    if (searchedIn(rule).length === 0 && !rule.settings && !rule.expiring) return []
     const own = keys.filter(key => key.table === table)
     const isOfCompany = !(table in coordinatorTables || table in referenceTables)
     const key = own.filter(({ column }) => !(isOfCompany && column === 'company_id'))
@@ -50,11 +50,14 @@ const asText = (column: string) => `${column}::text`
 /** The forms of a number as a whole value: with a plus, and as the subject of a limit. */
 const isNumber = (column: string, digits: string) => `${column} in ('${digits}', '+${digits}', 'number:${digits}')`
 
+const ownPattern = (digits: string) => `$own$${patternOf(digits, true)}$own$`
+
 /** The condition for rows that name the number in one of these columns. The pattern is $1. */
 function names({ rule }: Target, digits: string, columns: string[]): string {
-  const each = columns.map(column =>
-    rule.equal?.includes(column) ? isNumber(column, digits) : `${asText(column)} ~ $1`,
-  )
+  const each = columns.map(column => {
+    if (rule.equal?.includes(column)) return isNumber(column, digits)
+    return `${asText(column)} ~ ${rule.ownJson?.includes(column) ? ownPattern(digits) : '$1'}`
+  })
   return `($1::text is not null and (${each.join(' or ')}))`
 }
 
@@ -100,9 +103,9 @@ export const countNaming = (sql: Sql, target: Target, digits: string): Promise<n
  * itself are not counted. Their cascades are counted only after the messages were stopped.
  */
 export async function countObjecting(sql: Sql, target: Target, digits: string, isStopped: boolean) {
-  const { settings = [], number, isFinishedByOthers } = target.rule
+  const { settings = [], expiring = {}, number, isFinishedByOthers } = target.rule
   const found: { column: string; rows: number }[] = []
-  for (const column of settings) {
+  for (const column of [...settings, ...Object.keys(expiring)]) {
     found.push({ column, rows: await countWhere(sql, target, names(target, digits, [column]), 'true', digits) })
   }
   if (target.rule.finished) {
@@ -185,7 +188,7 @@ export function eraseRows(sql: Sql, target: Target, places: Place[], digits: str
   const values = [
     ...equal.filter(column => column !== number).map(column => `${column} = ${maskedId(target, column, digits)}`),
     ...texts.map(column => `${column} = regexp_replace(${column}, $1, '${MASK}', 'g')`),
-    ...json.map(column => `${column} = ${maskedJson(target, column)}`),
+    ...json.map(column => `${column} = ${maskedJson(target, column, digits)}`),
   ]
   const { condition, parameters } = at(target, places, 4)
   return sql.unsafe(
@@ -200,8 +203,11 @@ const maskedId = ({ name }: Target, column: string, digits: string) =>
 
 const typeOfJson = (column: string) => (column === 'answer' ? 'text' : column === 'events' ? 'json' : 'jsonb')
 
-const maskedJson = ({ rule }: Target, column: string) =>
-  `regexp_replace(regexp_replace((${rule.before?.[column] ?? column})::text, $2, '\\1null', 'g'), $1, '${MASK}', 'g')::${typeOfJson(column)}`
+function maskedJson({ rule }: Target, column: string, digits: string): string {
+  const pattern = rule.ownJson?.includes(column) ? ownPattern(digits) : '$1'
+  const value = `(${rule.before?.[column] ?? column})::text`
+  return `regexp_replace(regexp_replace(${value}, $2, '\\1null', 'g'), ${pattern}, '${MASK}', 'g')::${typeOfJson(column)}`
+}
 
 /** The condition for rows of one company. */
 function at({ key, isOfCompany }: Target, places: Place[], from: number) {
@@ -233,6 +239,9 @@ export const renameNumber = (sql: Transaction, target: Target, companyId: number
     where company_id = $2 and ${target.rule.number} = $3 and ${finished(target)}`,
     [pseudonym, companyId, digits],
   )
+
+/** Samples of the values of a table are in its statistics, until they are made again. */
+export const renewStatistics = (sql: Sql, table: string) => sql.unsafe(`analyze ${table}`)
 
 /** Allows changes of the audit log in this transaction, for the owner of the log. */
 export const allowAuditChange = (sql: Transaction) => sql`select set_config('tidings.erasing', 'on', true)`

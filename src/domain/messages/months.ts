@@ -1,7 +1,14 @@
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as store from './months-store.ts'
 
-export { closedTraffic, lockMonths, messageSums, reachedRecipients, trafficOfMonth } from './months-store.ts'
+export {
+  closedTraffic,
+  isLockTimeout,
+  lockMonths,
+  messageSums,
+  reachedRecipients,
+  trafficOfMonth,
+} from './months-store.ts'
 
 /** A month of message keys, in UTC, such as `2026-05`. */
 export type Month = {

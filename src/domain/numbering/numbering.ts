@@ -1,6 +1,6 @@
 import { foreignCountryOf, isRussian, normaliseNumber } from '../../base/phone/phone-number.ts'
 import { allowLongWork } from '../../db/patience.ts'
-import type { Pool, Transaction } from '../../db/sql.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { brandFinder } from './brand.ts'
 import { codeOf, Numbering, type Place } from './lookup.ts'
 import { includedPlan } from './plan.ts'
@@ -121,12 +121,12 @@ export async function watchNumbering(
   return { current: () => current, refresh, stop }
 }
 
-/**
- * Deletes a ported number, and the uploads of ported numbers that wait: they may have it. The next import of the register
- * brings the number back.
- */
+/** Deletes a ported number. The next import of the register brings the number back. */
 export async function forgetPorted(sql: Transaction, digits: string): Promise<void> {
-  await store.raiseVersion(sql)
-  await store.deletePorted(sql, Number(digits))
-  await store.deletePortedUploads(sql)
+  if ((await store.deletePorted(sql, Number(digits))).count > 0) await store.raiseVersion(sql)
+}
+
+/** Whether an uploaded file of ported numbers waits. Housekeeping deletes it after an hour. */
+export async function hasPortedUpload(sql: Sql): Promise<boolean> {
+  return (await store.selectPortedUpload(sql)).length > 0
 }

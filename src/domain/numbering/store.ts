@@ -267,4 +267,4 @@ export const comparePorted = (sql: Sql, replaces: boolean, samples: number) => s
 
 export const deletePorted = (sql: Sql, number: number) => sql`delete from ported_numbers where number = ${number}`
 
-export const deletePortedUploads = (sql: Sql) => sql`delete from numbering_uploads where kind = 'ported'`
+export const selectPortedUpload = (sql: Sql) => sql`select from numbering_uploads where kind = 'ported' limit 1`
