@@ -27,10 +27,13 @@ byId('other').addEventListener('click', startOver)
 byId('theme').addEventListener('click', changeTheme)
 if (visit) show()
 
-/** Ends in 0001, so that simulated operators deliver at once. A number of its own has no pause from earlier visits. */
+/**
+ * Ends in 0001, so that simulated operators deliver at once. A number of its own has no pause from earlier visits, so
+ * there must be many.
+ */
 function aNumber() {
-  const middle = String(Math.floor(Math.random() * 1000)).padStart(3, '0')
-  return `+7 916 ${middle}-00-01`
+  const drawn = String(Math.floor(Math.random() * 10_000)).padStart(4, '0')
+  return `+7 91${drawn[0]} ${drawn.slice(1)}-00-01`
 }
 
 function begin(text) {
