@@ -2,7 +2,7 @@ import { coordinatorTables, referenceTables } from '../../db/sharding/placement.
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { REMOVED } from '../messages/message.ts'
 import { searchedIn, type TableRule, tableRules } from './columns.ts'
-import { jsonNumberOf, MASK, patternOf } from './number.ts'
+import { jsonNumberOf, MASK, patternOf, roughPatternOf } from './number.ts'
 
 /**
  * The statements of an erasure are made of the list of columns. They change tables of all slices, because a number can be
@@ -56,7 +56,8 @@ const ownPattern = (digits: string) => `$own$${patternOf(digits, true)}$own$`
 function names({ rule }: Target, digits: string, columns: string[]): string {
   const each = columns.map(column => {
     if (rule.equal?.includes(column)) return isNumber(column, digits)
-    return `${asText(column)} ~ ${rule.ownJson?.includes(column) ? ownPattern(digits) : '$1'}`
+    const exact = `${asText(column)} ~ ${rule.ownJson?.includes(column) ? ownPattern(digits) : '$1'}`
+    return `case when ${asText(column)} ~ $own$${roughPatternOf(digits)}$own$ then ${exact} else false end`
   })
   return `($1::text is not null and (${each.join(' or ')}))`
 }
