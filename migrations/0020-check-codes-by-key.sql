@@ -1,7 +1,7 @@
 -- expand
 -- The same as before, with every row found by its key. A join with the list of keys could be planned as a search through
--- all codes of the company, as long as the database has no statistics about the table: in the first minutes of a new
--- service one check cost twenty milliseconds of the database.
+-- all codes of the company, as long as the database has no statistics about the table, as in the first minutes of a new
+-- service.
 create or replace function check_codes(of_company bigint, verification_uuids uuid[], hashes text[])
 returns table (uuid uuid, status text, tries_left integer) language plpgsql set lock_timeout = '7s' as $$
 #variable_conflict use_column

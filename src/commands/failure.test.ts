@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { invalid, UsageError } from '../base/errors.ts'
-import { sentenceOf } from './failure.ts'
+import { reportFailures, sentenceOf } from './failure.ts'
 
 const withCode = (code: string, message = '') => Object.assign(new Error(message), { code })
 
@@ -24,4 +24,10 @@ test.each<[string, Error, string | undefined]>([
   ['a bug', new TypeError('x is not a function'), undefined],
 ])('%s', (_, error, sentence) => {
   expect(sentenceOf(error)).toBe(sentence)
+})
+
+test('an error that is our bug is thrown without the row that PostgreSQL refused', async () => {
+  const error = Object.assign(new Error('violates a check'), { code: '23514', detail: 'Failing row contains (…)' })
+  await expect(reportFailures(() => Promise.reject(error))).rejects.toThrow('violates a check')
+  expect(error).not.toHaveProperty('detail')
 })

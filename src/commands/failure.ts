@@ -1,6 +1,7 @@
 import { isDatabaseAway, isDatabaseBusy } from '../base/database-losses.ts'
 import { AppError, UsageError } from '../base/errors.ts'
 import { printable } from '../base/printable.ts'
+import { rowFieldsOf } from '../base/refused-rows.ts'
 
 /** Runs a command. A failure that is not our bug becomes one sentence on stderr, and the exit code 1. */
 export async function reportFailures(command: () => Promise<void>): Promise<void> {
@@ -8,9 +9,15 @@ export async function reportFailures(command: () => Promise<void>): Promise<void
     await command()
   } catch (error) {
     const sentence = sentenceOf(error)
-    if (sentence === undefined) throw error
+    if (sentence === undefined) throw withoutRow(error)
     reportFailure(sentence)
   }
+}
+
+/** Node.js prints all fields of an error that ends the process. */
+function withoutRow(error: unknown): unknown {
+  if (error instanceof Error) for (const name of rowFieldsOf(error)) Reflect.deleteProperty(error, name)
+  return error
 }
 
 export function reportFailure(sentence: string): void {

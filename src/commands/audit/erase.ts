@@ -16,7 +16,8 @@ export async function eraseOne(call: Call) {
     const done = await refusing(eraseNumber(sql, digits, { ...context, record: plan => recordErasure(sql, plan) }))
     if (done.objections.length > 0) throw new UsageError(`Nothing was erased: ${done.objections.join('; ')}.`)
     if (done.left.length > 0) throw new UsageError(`The number is not erased completely: ${done.left.join('; ')}.`)
-    call.print({ erased: true, ...done }, `${tableOf(done)}\nThe number is erased.`)
+    const isFound = done.naming.length > 0
+    call.print({ erased: true, ...done }, isFound ? `${tableOf(done)}\nThe number is erased.` : tableOf(done))
   })
 }
 

@@ -1,5 +1,6 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
 import { printable, printableJsonLine } from '../../base/printable.ts'
+import { rowFieldsOf } from '../../base/refused-rows.ts'
 
 /**
  * Log lines go to stderr, readable on a terminal and as JSON everywhere else; stdout is for what a command has to say.
@@ -23,11 +24,6 @@ export const createLog = ({ level, role }: { level: string; role: string }, writ
     { write },
   )
 
-/** Fields of PostgreSQL's errors with values of the row that it refused, such as texts and numbers. */
-const WITH_ROWS = ['detail', 'where', 'query', 'internal_query', 'parameters', 'args']
-/** Errors without rows, whose fields help: deadlocks, no resources, locks and a server that ends. */
-const WITHOUT_ROWS = /^(40|53|55|57)/
-
 const errorWithoutRows = (error: unknown): unknown =>
   error instanceof Error ? withoutRows(pino.stdSerializers.err(error)) : error
 
@@ -35,9 +31,8 @@ const errorWithoutRows = (error: unknown): unknown =>
 function withoutRows(shown: unknown): unknown {
   if (Array.isArray(shown)) return shown.map(withoutRows)
   if (typeof shown !== 'object' || shown === null) return shown
-  const { code } = shown as { code?: unknown }
-  const isHarmless = typeof code === 'string' && WITHOUT_ROWS.test(code)
-  const fields = Object.entries(shown).filter(([name]) => isHarmless || !WITH_ROWS.includes(name))
+  const ofRows = rowFieldsOf(shown)
+  const fields = Object.entries(shown).filter(([name]) => !ofRows.includes(name))
   return Object.fromEntries(fields.map(([name, value]) => [name, withoutRows(value)]))
 }
 

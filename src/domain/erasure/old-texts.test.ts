@@ -93,7 +93,7 @@ test('a message that is final late loses its text too', async () => {
 
 test('a callback that waits keeps the inbound text until it is finished', async () => {
   const { companyId } = world
-  const events = [{ kind: 'inbound', item: { destination: '79160000077', content: 'A wish', specialContent: null } }]
+  const events = [{ kind: 'inbound', item: { destination: '79160000077', content: 'A text', specialContent: null } }]
   await db.sql`
     insert into callbacks (company_id, receiver, url, api, events, event_count, status, happened_at, expires_at)
     values (${companyId}, 'https://a.example', 'https://a.example', 'messaging', ${JSON.stringify(events)}::text::json, 1,
@@ -101,7 +101,7 @@ test('a callback that waits keeps the inbound text until it is finished', async 
   const contents = () => db.sql`
     select events -> 0 -> 'item' ->> 'content' as content from callbacks where company_id = ${companyId}`
   await removeOldTexts(db.sql, 7, now)
-  expect(await contents()).toEqual([{ content: 'A wish' }])
+  expect(await contents()).toEqual([{ content: 'A text' }])
   await db.sql`update callbacks set status = 'EXPIRED' where company_id = ${companyId}`
   await removeOldTexts(db.sql, 7, tomorrow)
   expect(await contents()).toEqual([{ content: '[removed]' }])
@@ -114,7 +114,7 @@ test('a cascade whose first step was delivered loses its texts, after its step t
     update messages set cascade_uuid = message_uuid, cascade_step = 1
     where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[])`
   const step = { condition: 'not_read', ttlSeconds: 60 }
-  const steps = [step, step].map(each => ({ ...each, request: { text: 'A wish' } }))
+  const steps = [step, step].map(each => ({ ...each, request: { text: 'A text' } }))
   await db.sql`
     insert into cascades (company_id, cascade_uuid, steps, next_step)
     select ${companyId}, unnest(${uuids}::uuid[]), ${JSON.stringify(steps)}::text::jsonb, 2`
@@ -150,10 +150,10 @@ test('a batch is limited by inbound messages, cascades and callbacks too', async
   const uuids = uuid7Batch(daysAgo(10), 1500)
   await db.sql`
     insert into inbound_messages (company_id, message_uuid, channel_type, sender_name, destination, text, center_id, received_at)
-    select ${companyId}, unnest(${uuids}::uuid[]), 'SMS', 'SHOP', '79160000077', 'A wish', 1, ${daysAgo(10)}`
+    select ${companyId}, unnest(${uuids}::uuid[]), 'SMS', 'SHOP', '79160000077', 'A text', 1, ${daysAgo(10)}`
   await db.sql`
     insert into cascades (company_id, cascade_uuid, steps, next_step)
-    select ${companyId}, unnest(${uuid7Batch(daysAgo(9), 1500)}::uuid[]), '[{"request": {"text": "A wish"}}]', 2`
+    select ${companyId}, unnest(${uuid7Batch(daysAgo(9), 1500)}::uuid[]), '[{"request": {"text": "A text"}}]', 2`
   await db.sql`
     insert into callbacks (company_id, receiver, url, api, events, event_count, status, happened_at, expires_at)
     select ${companyId}, 'https://a.example', 'https://a.example', 'messaging', '[{"kind":"inbound","item":{}}]', 1, 'DELIVERED',
@@ -200,32 +200,32 @@ test('inbound texts, callbacks about them and the steps of cascades are removed 
   ] as const) {
     await db.sql`
       insert into inbound_messages (company_id, message_uuid, channel_type, sender_name, destination, text, content, center_id, received_at)
-      values (${companyId}, ${uuid}, 'SMS', 'SHOP', '79160000077', 'A wish', '{"a": 1}', 1, ${at})`
+      values (${companyId}, ${uuid}, 'SMS', 'SHOP', '79160000077', 'A text', '{"a": 1}', 1, ${at})`
     await db.sql`
       insert into callbacks (company_id, receiver, url, api, events, event_count, status, happened_at, expires_at)
       values (${companyId}, 'https://a.example', 'https://a.example', 'messaging',
-        ${JSON.stringify([{ kind: 'status' }, event('A wish')])}::text::json, 2, 'DELIVERED', ${at}, ${at})`
+        ${JSON.stringify([{ kind: 'status' }, event('A text')])}::text::json, 2, 'DELIVERED', ${at}, ${at})`
     await db.sql`
       insert into cascades (company_id, cascade_uuid, steps, next_step)
-      values (${companyId}, ${uuid}, '[{"condition": "not_read", "ttlSeconds": 60, "request": {"text": "A wish"}}]', 2)`
+      values (${companyId}, ${uuid}, '[{"condition": "not_read", "ttlSeconds": 60, "request": {"text": "A text"}}]', 2)`
   }
   await removeOldTexts(db.sql, 7, now)
   expect(
     await db.sql`select text, content from inbound_messages where company_id = ${companyId} order by received_at`,
   ).toEqual([
     { text: '[removed]', content: null },
-    { text: 'A wish', content: { a: 1 } },
+    { text: 'A text', content: { a: 1 } },
   ])
-  const wish = 'A wish'
+  const text = 'A text'
   expect(await db.sql`select events from callbacks where company_id = ${companyId} order by callback_id`).toMatchObject(
     [
       { events: [{ kind: 'status' }, { item: { content: '[removed]', specialContent: null } }] },
-      { events: [{ kind: 'status' }, { item: { content: wish } }] },
+      { events: [{ kind: 'status' }, { item: { content: text } }] },
     ],
   )
   expect(await db.sql`select steps from cascades where company_id = ${companyId} order by cascade_uuid`).toEqual([
     { steps: [{ condition: 'not_read', ttlSeconds: 60 }] },
-    { steps: [{ condition: 'not_read', ttlSeconds: 60, request: { text: wish } }] },
+    { steps: [{ condition: 'not_read', ttlSeconds: 60, request: { text } }] },
   ])
 })
 
