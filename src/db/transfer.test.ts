@@ -99,7 +99,8 @@ async function contentsOf(sql: Pool): Promise<Record<string, unknown>> {
       select count(*), md5(string_agg(t::text, '|' order by t::text collate "C")) as digest from ${sql(name)} t`
     contents[name] = row
   }
-  const sequences = await sql`select sequencename as name, last_value as value from pg_sequences order by 1`
+  const sequences = await sql`
+    select sequencename as name, last_value as value from pg_sequences where schemaname = 'public' order by 1`
   return { ...contents, sequences: [...sequences] }
 }
 

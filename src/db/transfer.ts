@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { UsageError } from '../base/errors.ts'
-import { copyInto } from './copy.ts'
+import { copyInto, copyRow } from './copy.ts'
 import { migrate, newestVersion, refuseFormerSchema, versionOf } from './migrate.ts'
 import { waitWithoutEnd } from './patience.ts'
 import { dumpTable } from './schema-dump.ts'
@@ -96,7 +96,10 @@ async function partitionsIn(sql: Sql): Promise<Meta[]> {
 
 type Table = { oid: number; name: string; columns: string[]; text: string | undefined }
 
-/** Tables that others reference come first. The table of migrations is left out, because the file has the version. */
+/**
+ * Tables that others reference come first. A sharded database lacks the references to `partners` and `companies` from tables in other
+ * places, so these two come first of all. The table of migrations is left out, because the file has the version.
+ */
 async function tablesIn(sql: Sql): Promise<Table[]> {
   const found = await sql<{ oid: number; name: string; columns: string[]; isDetached: boolean }[]>`
     select c.oid::int, quote_ident(c.relname) as name,
@@ -106,7 +109,7 @@ async function tablesIn(sql: Sql): Promise<Table[]> {
     from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
       and c.relname not in ('schema_migrations', 'schema_compatibility')
-    order by c.relname`
+    order by c.relname <> 'partners', c.relname <> 'companies', c.relname`
   const tables: Table[] = []
   for (const { isDetached, ...table } of found) {
     const text = isDetached ? await dumpTable(sql, { ...table, partitioning: null }) : undefined
@@ -134,24 +137,54 @@ function inOrderOf(references: Reference[], tables: Table[]): Table[] {
   return ordered
 }
 
-/**
- * The simulated operators store verification codes in clear text; the file must not contain them. A message that no
- * longer exists here may have been a code, too.
- */
-const outboxWithoutCodes = `(
-  select s.*, case
-    when m.message_uuid is null then regexp_replace(s.text, '[0-9]', '*', 'g')
-    when m.sending_method like 'VERIFIER%' then m.text else s.text end as shown
-  from simulator_messages s left join lateral (
-    select m.message_uuid, m.text, m.sending_method from messages m
-    where m.company_id = s.company_id and m.message_uuid = s.message_uuid limit 1) m on true) outbox`
-
 async function* copyOut(sql: Transaction, table: string, columns: string[]): AsyncGenerator<Buffer> {
-  const isOutbox = table === 'simulator_messages'
-  const values = isOutbox ? columns.map(column => (column === 'text' ? 'shown' : column)) : columns
-  const rows = isOutbox ? outboxWithoutCodes : table
-  const query = sql.unsafe(`copy (select ${values.join(', ')} from ${rows}) to stdout`)
+  if (table === 'simulator_messages') return yield* outboxWithoutCodes(sql, columns)
+  const query = sql.unsafe(`copy (select ${columns.join(', ')} from ${table}) to stdout`)
   for await (const piece of await query.readable()) yield piece as Buffer
+}
+
+type Simulated = { simulatorId: number; companyId: number; uuid: string; values: (string | null)[] }
+
+const OUTBOX_PAGE = 1000
+
+/**
+ * The simulated operators store verification codes in clear text; the file must not contain them. The messages are read company by
+ * company, because in a sharded database they are on other nodes.
+ */
+async function* outboxWithoutCodes(sql: Transaction, columns: string[]): AsyncGenerator<Buffer> {
+  const values = columns.map(column => `${column}::text`).join(', ')
+  const text = columns.indexOf('text')
+  for (let after = 0; ; ) {
+    const page = await sql.unsafe<Simulated[]>(
+      `select simulator_id, company_id, message_uuid as uuid, array[${values}] as values
+      from simulator_messages where simulator_id > $1 order by simulator_id limit ${OUTBOX_PAGE}`,
+      [after],
+    )
+    const last = page.at(-1)
+    if (!last) return
+    const shown = await shownTexts(sql, page)
+    const rows = page.map(({ uuid, values }) => copyRow(values.with(text, shown(uuid, values[text]!))))
+    yield Buffer.from(rows.join(''))
+    after = last.simulatorId
+  }
+}
+
+type Sent = { uuid: string; text: string; isCode: boolean }
+
+/** The text that the file may contain. A message that no longer exists here may have been a code, too. */
+async function shownTexts(sql: Transaction, page: Simulated[]) {
+  const messages = new Map<string, Sent>()
+  for (const [companyId, own] of Map.groupBy(page, one => one.companyId)) {
+    const found = await sql<Sent[]>`
+      select message_uuid as uuid, text, coalesce(sending_method like 'VERIFIER%', false) as is_code from messages
+      where company_id = ${companyId} and message_uuid = any(${own.map(({ uuid }) => uuid)}::uuid[])`
+    for (const message of found) messages.set(message.uuid, message)
+  }
+  return (uuid: string, text: string): string => {
+    const message = messages.get(uuid)
+    if (!message) return text.replaceAll(/[0-9]/g, '*')
+    return message.isCode ? message.text : text
+  }
 }
 
 /** COPY writes a line break inside a value as \n, so that each real one ends a row. */

@@ -25,6 +25,19 @@ export function useDatabase(): TestDatabase {
   return database
 }
 
+/** The rows that every node of a Citus cluster has for itself. */
+export async function onEveryNode<Row>(
+  { url }: TestDatabase,
+  work: (sql: Pool) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const found: Row[] = []
+  for (const node of [inject('serverUrl'), ...inject('workerUrls')]) {
+    const sql = connect(databaseUrl(node, new URL(url).pathname.slice(1)), { max: 1 })
+    found.push(...(await work(sql).finally(() => sql.end())))
+  }
+  return found
+}
+
 /** On every node of a Citus cluster. */
 async function onServer(work: (admin: Pool) => Promise<unknown>) {
   for (const url of [inject('serverUrl'), ...inject('workerUrls')]) {

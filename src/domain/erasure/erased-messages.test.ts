@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuid7Batch } from '../../base/uuid7.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
-import { useDatabase } from '../../testing/database.ts'
+import { onEveryNode, useDatabase } from '../../testing/database.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { addToBlacklist, blacklistedAmong } from '../blacklist/blacklist.ts'
 import { useErasureSecret } from '../blacklist/erased.ts'
@@ -279,8 +279,12 @@ test('a number that is not ported changes nothing in the plan, and the erasure w
 test('the statistics of PostgreSQL have no value of the number', async () => {
   for (let i = 0; i < 20; i += 1) await aMessage({})
   await db.sql`analyze messages`
-  const sampled = () => db.sql`
-    select from pg_stats where tablename like 'messages%' and most_common_vals::text like ${`%${NUMBER}%`}`
+  const sampled = () =>
+    onEveryNode(db, async sql => {
+      await sql`set citus.override_table_visibility = off` // shows the shards
+      return sql`
+        select from pg_stats where tablename like 'messages%' and most_common_vals::text like ${`%${NUMBER}%`}`
+    })
   expect((await sampled()).length).toBeGreaterThan(0)
   await erase()
   expect(await sampled()).toEqual([])

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { Sql } from '../../db/sql.ts'
 import { exportDatabase } from '../../db/transfer.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { billingZone } from '../../testing/world.ts'
@@ -10,6 +11,7 @@ import { useErasureSecret } from '../blacklist/erased.ts'
 import { searchedIn, type TableRule, tableRules } from './columns.ts'
 import { eraseNumber, type Plan, planErasure } from './erasure.ts'
 import { jsonNumberOf, patternOf } from './number.ts'
+import { readTargets, type Target } from './store.ts'
 
 const db = useDatabase()
 const SECRET = 'a secret of the tests, long enough'
@@ -197,22 +199,35 @@ describe('a number in every column of every table', () => {
     expect((await planErasure(db.sql, NUMBER)).objections).toEqual([])
   })
 
+  /** The condition for the row with the highest key. */
+  async function lastRowOf(sql: Sql, { name, key, isOfCompany }: Target): Promise<string> {
+    const columns = [...(isOfCompany ? ['company_id'] : []), ...key.map(({ column }) => column)]
+    const [row] = await sql.unsafe<{ values: string[] }[]>(
+      `select array[${columns.map(column => `${column}::text`).join(', ')}] as values from ${name} order by 1 desc limit 1`,
+    )
+    return columns.map((column, i) => `${column} = '${row!.values[i]}'`).join(' and ')
+  }
+
   const settings = Object.entries(tableRules).flatMap(([table, { settings = [] }]) =>
     settings.map(column => [table, column] as const),
   )
 
   test('is not erased while it is a setting', async () => {
     const types = await columnsOfSchema()
+    const targets = await readTargets(db.sql)
     const planned = db.sql.begin(async sql => {
       for (const [table, column] of settings) {
         const { type } = types.find(one => one.table === table && one.column === column)!
         const value = type === 'text[]' ? `{${NUMBER}}` : type === 'jsonb' ? jsonOf(column, NUMBER) : `${NUMBER}!`
-        const last = `ctid = (select max(ctid) from ${table})`
-        await sql.unsafe(`update ${table} set ${column} = $1::text::${type} where ${last}`, [value])
+        const target = targets.find(({ name }) => name === table)!
+        await sql.unsafe(`update ${table} set ${column} = $1::text::${type} where ${await lastRowOf(sql, target)}`, [
+          value,
+        ])
       }
       throw await planErasure(sql, NUMBER) // so that nothing changes
     })
-    const plan: Plan = await planned.catch(thrown => thrown)
+    const plan: Plan | Error = await planned.catch(thrown => thrown)
+    if (plan instanceof Error) throw plan
     expect(settings.length).toBeGreaterThan(20)
     expect(plan.objections).toEqual(
       settings.map(([table, column]) => `the number is a setting, ${table}.${column} (rows: 1): change it first`),
