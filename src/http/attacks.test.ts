@@ -154,6 +154,31 @@ ${file}`,
   })
 
   test.each([
+    ['parts without a name', part('X-A: b', 'x'.repeat(60_000))],
+    ['text before its first boundary', 'x'.repeat(60_000)],
+    ['one file', `${part(file).slice(0, -2)}${'x'.repeat(60_000)}`, 'x'.repeat(60_000)],
+  ])(
+    'of %s without end is refused at the limit of bytes, long before the time limit',
+    async (_, first, next = first) => {
+      const path = `/partner/v1/company/${companyId}/documents`
+      const type = `content-type: multipart/form-data; boundary=${BOUNDARY}\r\ntransfer-encoding: chunked\r\n`
+      const socket = connect(port, '127.0.0.1')
+      let answer = ''
+      const answered = new Promise(resolve => socket.once('data', data => resolve((answer = String(data)))))
+      const send = (text: string) => socket.write(`${text.length.toString(16)}\r\n${text}\r\n`)
+      socket.write(`POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${partner.token}\r\n${type}\r\n`)
+      send(first)
+      for (let sentBytes = 0; sentBytes < 30_000_000 && !answer; sentBytes += next.length) {
+        if (!send(next)) await new Promise(resolve => socket.once('drain', resolve))
+      }
+      if (!answer) socket.write('0\r\n\r\n') // a form without a limit would be answered only now
+      await answered
+      socket.destroy()
+      expect(answer).toMatch(/^HTTP\/1\.1 4(13.*The form is larger than 11 MiB|00.*must be at most 10 MB)/s)
+    },
+  )
+
+  test.each([
     ['HTML', '<html><script>alert(1)</script>'],
     ['SVG', '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'],
     ['HTML before a PDF', `<script>alert(1)</script>${PDF}`],
