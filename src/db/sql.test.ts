@@ -89,6 +89,53 @@ test('a connection that is lost while a statement waits to be written is replace
   await pool.end()
 })
 
+describe('a statement with a value that cannot be written', () => {
+  const none = undefined as never
+  const never = new Date(Number.NaN)
+  const makers: [string, (sql: Pool) => PromiseLike<unknown>][] = [
+    ['an undefined value', sql => sql`select ${none}::int`],
+    ['an undefined element of a list', sql => sql`select ${[1, none]}::int[]`],
+    ['an invalid date', sql => sql`select ${never}::timestamptz`],
+    ['an invalid date in a list', sql => sql`select ${[never]}::timestamptz[]`],
+    ['an undefined amount', sql => sql`select ${sql.typed.money(none)}::numeric`],
+    ['an undefined value in a part', sql => sql`select 1 where true ${sql`and ${none}::int = 1`}`],
+    ['an undefined value in a row', sql => sql`insert into pairs ${sql([{ a: 1, b: none }])}`],
+    ['an undefined column', sql => sql`insert into pairs ${sql({ a: 1 } as Record<string, number>, 'a', 'b')}`],
+  ]
+
+  // Beside others on one connection: the driver gave the rows of a statement to another one, or never answered.
+  test.each(makers)('%s is refused, and the statements beside it get their own rows', async (_, make) => {
+    for (const options of [{}, { isPooled: true }]) {
+      const pool = connect(db.url, { max: 1, ...options })
+      await pool`create temporary table pairs (a int, b int)`
+      const failing = async () => make(pool)
+      // Known to the connection, as after the first use of a statement.
+      const beside = (n: number) => pool`select ${n}::int as n`.then(([row]) => row!.n)
+      await beside(0)
+      const results = await Promise.allSettled([beside(1), failing(), beside(2), failing(), failing(), beside(3)])
+      expect(results.map(result => ('value' in result ? result.value : result.reason.message))).toEqual(
+        [1, 'no', 2, 'no', 'no', 3].map(each => (each === 'no' ? expect.stringMatching(/cannot be written/) : each)),
+      )
+      const inside = await pool.begin(async tx =>
+        Promise.allSettled([tx`select 1 as n`, (async () => make(tx as never))(), tx`select 3 as n`]),
+      )
+      expect(inside.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+      await pool.end()
+    }
+  })
+
+  test('values that only look like it are written', async () => {
+    const pool = connect(db.url, { max: 1 })
+    const json = { type: 'x', value: undefined }
+    const [row] = await pool`select ${pool.json(json)}::jsonb as json, ${null} as none, ${[null]}::int[] as list`
+    expect(row).toEqual({ json: { type: 'x' }, none: null, list: [null] })
+    await pool`create temporary table pairs (a int, b int)`
+    await pool`insert into pairs ${pool({ a: 1, b: undefined }, 'a')}`
+    expect([...(await pool`select a, b from pairs`)]).toEqual([{ a: 1, b: null }])
+    await pool.end()
+  })
+})
+
 describe('the socket of a server, as host=/folder', () => {
   test('is used instead of the port, also beside other settings', async () => {
     const url = new URL(db.url)

@@ -15,6 +15,7 @@ import { knowArrays } from './arrays.ts'
 import { IDLE_IN_TRANSACTION_MS, LOCK_MS } from './patience.ts'
 import { withoutPipelining } from './pipelining.ts'
 import { type Probe, ServerChoice, type ServerState } from './server-choice.ts'
+import { refuseUnwritable } from './statement-values.ts'
 import { guardTransactions } from './transaction.ts'
 
 type Types = { money: Money; bigint: number }
@@ -117,8 +118,17 @@ function connectThrough(dial: Dial, address: DatabaseAddress, options: ConnectOp
   const pool = postgres(address.driverUrl, settings) as unknown as Pool
   knowArrays(pool.options)
   pool.reserve = refuseReserve
-  return isPooled ? guardTransactions(withoutPipelining(pool), setLocal(limits)) : guardTransactions(pool)
+  const guarded = isPooled ? guardTransactions(withoutPipelining(pool), setLocal(limits)) : guardTransactions(pool)
+  return refusingUnwritable(guarded)
 }
+
+const refusingUnwritable = (pool: Pool): Pool =>
+  new Proxy(pool, {
+    apply(target, self, args) {
+      refuseUnwritable(args)
+      return Reflect.apply(target, self, args)
+    },
+  })
 
 const setLocal = (limits: Record<string, number>) =>
   Object.entries(limits)

@@ -1,5 +1,6 @@
 import type postgres from 'postgres'
 import { isConnectionLost } from '../base/database-losses.ts'
+import { refuseUnwritable } from './statement-values.ts'
 
 type Transaction = postgres.TransactionSql
 type Work = (sql: Transaction) => unknown
@@ -53,7 +54,7 @@ function untilLost(work: Work, sql: Transaction, state: State): Promise<unknown>
   })
 }
 
-/** The same transaction. It rejects statements after its connection is lost. */
+/** The same transaction. It rejects statements after its connection is lost, and statements that the driver cannot write. */
 function guarded(sql: Transaction, state: State): Transaction {
   const refuseLost = () => {
     if (state.lost)
@@ -62,6 +63,7 @@ function guarded(sql: Transaction, state: State): Transaction {
   return new Proxy(sql, {
     apply(target, self, args) {
       refuseLost()
+      refuseUnwritable(args)
       return Reflect.apply(target, self, args)
     },
     get(target, name) {

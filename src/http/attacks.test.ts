@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import fastify from 'fastify'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -164,12 +165,14 @@ ${file}`,
       const type = `content-type: multipart/form-data; boundary=${BOUNDARY}\r\ntransfer-encoding: chunked\r\n`
       const socket = connect(port, '127.0.0.1')
       let answer = ''
-      const answered = new Promise(resolve => socket.once('data', data => resolve((answer = String(data)))))
+      const answered = once(socket, 'data').then(([data]) => {
+        answer = String(data)
+      })
       const send = (text: string) => socket.write(`${text.length.toString(16)}\r\n${text}\r\n`)
       socket.write(`POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${partner.token}\r\n${type}\r\n`)
       send(first)
       for (let sentBytes = 0; sentBytes < 30_000_000 && !answer; sentBytes += next.length) {
-        if (!send(next)) await new Promise(resolve => socket.once('drain', resolve))
+        if (!send(next)) await once(socket, 'drain')
       }
       if (!answer) socket.write('0\r\n\r\n') // a form without a limit would be answered only now
       await answered
