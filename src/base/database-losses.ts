@@ -59,6 +59,15 @@ export const isNodeAway = (error: unknown) => lost.has(codeOf(error)) && severit
 /** The database cannot be reached. The error says nothing about the statement. */
 export const isDatabaseAway = (error: unknown) => away.has(codeOf(error))
 
+/** The authorization of PostgreSQL (28), a database that is not there (3D), and the errors of TLS in Node.js. */
+const REFUSED = /^(28|3D|ERR_(TLS|SSL|OSSL)_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_|HOSTNAME_)/
+
+/**
+ * The server is there and refuses a new connection: a wrong password, or a certificate that is not trusted. Retries do not
+ * help, but another server may answer.
+ */
+export const isConnectionRefused = (error: unknown) => REFUSED.test(codeOf(error))
+
 /** Another transaction blocked the statement, or it took too long. It has no effect and may be repeated. */
 const busy = new Set([
   '55P03', // the lock time-out

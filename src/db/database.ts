@@ -64,10 +64,10 @@ async function openRemote(settings: DatabaseSettings, url: string): Promise<Data
 }
 
 /**
- * A firewall may drop connections without a word, and TCP notices that after a quarter of an hour. The longest statement
+ * A firewall may drop a connection without a word, and TCP notices that after a quarter of an hour. The longest statement
  * on a standby is a search, which the server ends after 20 seconds. A report consists of short statements.
  */
-const REPLICA_SILENCE_MS = 60_000
+const REPLICA_SILENCE_MS = 25_000
 
 /**
  * Without the settings of a session, which a pooler would refuse: a statement that only reads waits for no lock of ours.

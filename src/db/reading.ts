@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { within } from '../base/concurrency/within.ts'
-import { isDatabaseAway } from '../base/database-losses.ts'
+import { isConnectionRefused, isDatabaseAway } from '../base/database-losses.ts'
 import type { Pool } from './sql.ts'
 
 /** Gives the pool for heavy reads: searches, reports and statistics. */
@@ -24,17 +24,15 @@ type Settings = {
   replica: Pool
   /** Opens a connection of its own to the server of `replica` (`connectBeside`). */
   openProbe(): Pool
+  /** Closes the connections of `replica` that were opened before a moment (`hangUp`). */
+  hangUp(openedBefore: number): void
   mostLagMs: number
   log: Logger
   everyMs?: number
-  /** How long a read waits for a replica that does not answer the measurement. */
-  readMs?: number
 }
 
 const MEASURE_EVERY_MS = 1000
 const ANSWER_MS = 3000
-/** Longer than the 20 seconds of a search: a read that is slow, on a server that is slow too, still gets its answer. */
-const READ_MS = 25_000
 const CATCH_UP_MS = 1000
 const LOOK_EVERY_MS = 50
 
@@ -44,8 +42,9 @@ const LOOK_EVERY_MS = 50
  * is cut off is noticed too, which its own clock could not show, and a replica of an idle primary is not behind.
  *
  * The measurement has a connection of its own, so it answers while all connections of the pool are in use. This tells a
- * read that waits for a free connection from a read on a server that hangs: only the second one goes to the primary. A
- * connection that a firewall has dropped is closed by the limit of silence of the pool (`silenceMs`), and becomes free.
+ * read that waits for a free connection from a read on a server that hangs. When a measurement gets no answer, all reads
+ * of this moment go to the primary, and the connections are closed: a firewall may have dropped them, and a new one may
+ * work. If it has dropped only the connection of one read, the limit of silence of the pool closes it (`silenceMs`).
  */
 export class ReplicaReading implements Reading {
   readonly #settings: Settings
@@ -55,9 +54,8 @@ export class ReplicaReading implements Reading {
   #isReplica = false
   #lagMs: number | undefined
   #probe: Pool | undefined
-  /** The last measurement without an answer of the replica, and how many there were. */
-  #failure: unknown
-  #failures = 0
+  /** Each rejects one read that waits for the replica. */
+  readonly #reads = new Set<(error: ReplicaSilent) => void>()
 
   constructor(settings: Settings) {
     this.#settings = settings
@@ -69,28 +67,17 @@ export class ReplicaReading implements Reading {
   readonly read = async <T>(work: (sql: Pool) => Promise<T>): Promise<T> => {
     const { primary, replica } = this.#settings
     if (!this.#isReplica) return work(primary)
-    const answered = new AbortController()
+    const silence = Promise.withResolvers<never>()
+    this.#reads.add(silence.reject)
     try {
-      return await Promise.race([work(replica), this.#rejectHanging(answered.signal)])
+      return await Promise.race([work(replica), silence.promise])
     } catch (error) {
       if (!isReplicaLost(error)) throw error
       if (!(error instanceof ReplicaSilent)) this.#use(false, error) // else the newest measurement decides
       return work(primary)
     } finally {
-      answered.abort()
+      this.#reads.delete(silence.reject)
     }
-  }
-
-  /**
-   * Ends with an error when the read has had its time and a measurement since its begin got no answer. The measurement
-   * may have an answer again, on a new connection: the connection of the read may still be lost.
-   */
-  async #rejectHanging(signal: AbortSignal): Promise<never> {
-    const { readMs = READ_MS, everyMs = MEASURE_EVERY_MS } = this.#settings
-    const failuresBefore = this.#failures
-    await pause(readMs, undefined, { signal })
-    while (this.#failures === failuresBefore) await pause(everyMs, undefined, { signal })
-    throw new ReplicaSilent('the replica did not answer', { cause: this.#failure })
   }
 
   readonly upToDate = async (): Promise<Pool> => {
@@ -133,6 +120,7 @@ export class ReplicaReading implements Reading {
     const position = await positionOf(primary).catch(() => undefined)
     if (position !== undefined) this.#ahead.push({ position, at: performance.now() })
     if (this.#stopping.signal.aborted) return
+    const askedAt = performance.now()
     try {
       this.#probe ??= openProbe()
       const replayed = await positionOf(this.#probe)
@@ -141,12 +129,16 @@ export class ReplicaReading implements Reading {
       this.#use(this.#lagMs <= mostLagMs)
     } catch (error) {
       this.#lagMs = undefined
-      this.#failure = error
-      this.#failures += 1
       this.#use(false, error)
       this.#closeProbe()
+      this.#endReads(error, askedAt)
     }
     this.#ahead = this.#ahead.slice(0, MOST_POSITIONS)
+  }
+
+  #endReads(cause: unknown, openedBefore: number) {
+    for (const reject of this.#reads) reject(new ReplicaSilent('the replica did not answer', { cause }))
+    this.#settings.hangUp(openedBefore)
   }
 
   /** Logged when it changes. */
@@ -167,7 +159,10 @@ class ReplicaSilent extends Error {}
 
 /** A replica cancels a statement that needs rows which the primary has removed (40001). */
 const isReplicaLost = (error: unknown) =>
-  error instanceof ReplicaSilent || isDatabaseAway(error) || (error as { code?: string })?.code === '40001'
+  error instanceof ReplicaSilent ||
+  isDatabaseAway(error) ||
+  isConnectionRefused(error) ||
+  (error as { code?: string })?.code === '40001'
 
 /** The place in the log as a number of bytes: written by a primary, replayed by a standby. */
 async function positionOf(sql: Pool): Promise<number> {

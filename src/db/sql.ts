@@ -65,7 +65,7 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
     dialler.stopChoosing()
     return end(options).finally(() => dialler.hangUp())
   }
-  beside.set(pool, () => connectOnce(dialler.dial, address, options))
+  diallers.set(pool, { connectBeside: () => connectOnce(dialler.dial, address, options), hangUp: dialler.hangUp })
   return pool
 }
 
@@ -73,9 +73,12 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
  * One more connection to the server that the pool has chosen among its hosts. Its statements do not wait while all
  * connections of the pool are in use. It is closed before the pool.
  */
-export const connectBeside = (pool: Pool): Pool => beside.get(pool)!()
+export const connectBeside = (pool: Pool): Pool => diallers.get(pool)!.connectBeside()
 
-const beside = new WeakMap<Pool, () => Pool>()
+/** Closes the connections that were opened before this moment of `performance.now()`. Their statements fail. */
+export const hangUp = (pool: Pool, openedBefore: number): void => diallers.get(pool)!.hangUp(openedBefore)
+
+const diallers = new WeakMap<Pool, { connectBeside(): Pool; hangUp(openedBefore: number): void }>()
 
 type Dial = () => Promise<Socket>
 

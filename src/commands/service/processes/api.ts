@@ -7,7 +7,7 @@ import { DatabaseClock } from '../../../db/clock.ts'
 import type { Database } from '../../../db/database.ts'
 import { newestVersion } from '../../../db/migrate.ts'
 import { ReplicaReading } from '../../../db/reading.ts'
-import { connectBeside, type Pool } from '../../../db/sql.ts'
+import { connectBeside, hangUp, type Pool } from '../../../db/sql.ts'
 import { forgetGoneApis, recordApi, removeApi } from '../../../domain/health/processes.ts'
 import { watchNumbering } from '../../../domain/numbering/numbering.ts'
 import type { App } from '../../../http/app.ts'
@@ -84,8 +84,14 @@ export const drained = ({ drainSeconds }: Pick<Config, 'drainSeconds'>) => pause
 
 function readingFrom({ config, database: { sql, replica }, log }: Service): ReplicaReading | undefined {
   if (!replica) return
-  const openProbe = () => connectBeside(replica)
-  return new ReplicaReading({ primary: sql, replica, openProbe, mostLagMs: config.readLagSeconds * 1000, log })
+  return new ReplicaReading({
+    primary: sql,
+    replica,
+    openProbe: () => connectBeside(replica),
+    hangUp: openedBefore => hangUp(replica, openedBefore),
+    mostLagMs: config.readLagSeconds * 1000,
+    log,
+  })
 }
 
 async function contextOf({ config, database: { sql, secret, place }, log }: Service) {
