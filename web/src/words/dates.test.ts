@@ -57,12 +57,28 @@ test.each(['en-GB', 'ru-RU'])('dates of %s in another zone are written as the br
 
 /** Node has no Temporal yet. Its months begin with 1, its weeks with Monday as 1 and end with Sunday as 7. */
 const zonedFrom = (ms: number) => (zone: string) => {
-  const part = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat('en-GB', { timeZone: zone, ...options }).format(ms)
-  const [hour, minute, second] = part({ hour: '2-digit', minute: '2-digit', second: '2-digit' }).split(':').map(Number)
-  const [day, month, year] = part({ day: '2-digit', month: '2-digit', year: 'numeric' }).split('/').map(Number)
-  const dayOfWeek = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'].indexOf(part({ weekday: 'short' })) + 1
+  const { clock, date, weekday } = formatsOf(zone)
+  const [hour, minute, second] = clock.format(ms).split(':').map(Number)
+  const [day, month, year] = date.format(ms).split('/').map(Number)
+  const dayOfWeek = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'].indexOf(weekday.format(ms)) + 1
   return { year, month, day, dayOfWeek, hour, minute, second }
+}
+
+const known = new Map<string, ReturnType<typeof newFormats>>()
+
+/** Made once for each zone, because to make a format takes much longer than to use it. */
+function formatsOf(zone: string) {
+  if (!known.has(zone)) known.set(zone, newFormats(zone))
+  return known.get(zone)!
+}
+
+function newFormats(timeZone: string) {
+  const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { timeZone, ...options })
+  return {
+    clock: format({ hour: '2-digit', minute: '2-digit', second: '2-digit' }),
+    date: format({ day: '2-digit', month: '2-digit', year: 'numeric' }),
+    weekday: format({ weekday: 'short' }),
+  }
 }
 
 test('without Temporal another zone is left to the browser', () => {
