@@ -42,7 +42,7 @@ async function startServer() {
       wal_level: 'minimal',
       max_wal_senders: '0',
       autovacuum: 'off', // each of hundreds of small databases exists for some seconds
-      max_connections: '200',
+      max_connections: '300',
     },
   })
   return {
