@@ -1,12 +1,11 @@
 import { byCompany } from '../../db/by-company.ts'
 import { acrossCompanies } from '../../db/reachable.ts'
-import { isDistributed } from '../../db/sharding/distribute.ts'
 import type { Sql } from '../../db/sql.ts'
-import { FAILURES_UNTIL_PROBE, type Receiver, type ReceiverKey } from './callback.ts'
+import type { Receiver, ReceiverKey } from './callback.ts'
 import * as store from './store.ts'
 
-/** Batches that one statement reads. */
-const PAGE = 500
+/** While fewer batches wait, one statement reads them all. */
+const FEW = 200
 
 /**
  * Receivers that have a due batch and no worker. The receiver that was served longest ago comes first. At most
@@ -18,53 +17,31 @@ export async function findDueReceivers(
   limit: number,
   mostDoubtful: number,
 ): Promise<ReceiverKey[]> {
-  if (!(await isSharded(sql))) return store.selectDueReceivers(sql, now, limit, mostDoubtful)
-  const free = (await freeReceivers(sql, now)).sort((a, b) => a.servedAt - b.servedAt)
+  const waiting = await waitingReceivers(sql, now)
+  const free = waiting.filter(({ isFree }) => isFree).sort((a, b) => a.servedAt - b.servedAt)
   let doubtful = 0
   const next = free.filter(({ failures }) => failures === 0 || ++doubtful <= mostDoubtful)
   return next.slice(0, limit).map(({ companyId, receiver }) => ({ companyId, receiver }))
 }
 
-/** Whether the tables are distributed does not change while the process runs, so each pool is asked once. */
-const sharded = new WeakMap<Sql, boolean>()
-
-async function isSharded(sql: Sql): Promise<boolean> {
-  const known = sharded.get(sql)
-  if (known !== undefined) return known
-  const found = await isDistributed(sql)
-  sharded.set(sql, found)
-  return found
-}
-
-type FreeReceiver = Receiver & { servedAt: number }
-
-const NEVER_SERVED = { failures: 0, servedAt: Number.NEGATIVE_INFINITY, isClaimed: false, mayProbe: true }
-
-/** A receiver that keeps failing is free when its next probe is due, even if its batches are not. */
-async function freeReceivers(sql: Sql, now: Date): Promise<FreeReceiver[]> {
-  const free: FreeReceiver[] = []
-  let after: ReceiverKey = { companyId: 0, receiver: '' }
-  for (;;) {
-    const page = await acrossCompanies(sql, () => store.selectWaitingReceivers(sql, now, after, PAGE))
-    const states = await statesOf(sql, page, now)
-    for (const { companyId, receiver, isDue } of page) {
-      const { failures, servedAt, isClaimed, mayProbe } = states.get(keyOf({ companyId, receiver })) ?? NEVER_SERVED
-      const isReady = isDue || failures >= FAILURES_UNTIL_PROBE
-      if (isReady && mayProbe && !isClaimed) free.push({ companyId, receiver, failures, servedAt })
-    }
-    const last = page.at(-1)
-    if (!last || page.reduce((sum, { batches }) => sum + batches, 0) < PAGE) return free
-    after = last
-  }
-}
-
-async function statesOf(sql: Sql, keys: ReceiverKey[], now: Date): Promise<Map<string, store.ReceiverState>> {
-  if (keys.length === 0) return new Map()
-  const states = await byCompany<ReceiverKey, store.ReceiverState>(keys, (companyId, own) =>
-    store.selectReceiverStates(sql, companyId, own.map(nameOf), now),
+/**
+ * While many batches wait, the cost depends on the number of receivers and not of batches. Citus has no recursive query over all
+ * companies, so a company with several receivers is asked for itself.
+ */
+async function waitingReceivers(sql: Sql, now: Date): Promise<store.WaitingReceiver[]> {
+  const batches = await acrossCompanies(sql, () => store.selectWaitingBatches(sql, now, FEW))
+  if (batches.length < FEW) return firstOfEach(batches)
+  const first = await acrossCompanies(sql, () => store.selectFirstReceivers(sql, now))
+  const others = await byCompany(
+    first.filter(({ hasMore }) => hasMore),
+    companyId => store.selectReceiversOf(sql, companyId, now),
   )
-  return new Map(states.map(state => [keyOf(state), state]))
+  return [...first.filter(({ hasMore }) => !hasMore), ...others]
 }
+
+/** The batch of a receiver that is due first decides. */
+const firstOfEach = (batches: store.WaitingReceiver[]) =>
+  [...Map.groupBy(batches, keyOf).values()].map(([first]) => first!)
 
 const keyOf = ({ companyId, receiver }: ReceiverKey) => `${companyId} ${receiver}`
 

@@ -28,63 +28,59 @@ export function insertCallbacks(
     order by place`
 }
 
+/** A receiver with waiting batches. It is free if one of them is due and no worker has it. */
+export type WaitingReceiver = Receiver & { isFree: boolean; servedAt: number }
+
 /**
- * Receivers that have a due batch and no worker. The receiver that was served longest ago comes first. The recursive query
- * jumps from receiver to receiver in the index, so its cost depends on the number of receivers and not of batches. At most
- * `mostDoubtful` of the returned receivers failed last time. Citus has no recursive queries over all companies.
+ * The state of a receiver `r` whose first batch `w` waits. Without a row it was never served. A receiver that keeps failing is free
+ * when its next probe is due, even if its batches are not.
  */
-export function selectDueReceivers(sql: Sql, now: Date, limit: number, mostDoubtful: number) {
-  return sql<ReceiverKey[]>`
-    with recursive waiting as (
-      (select company_id, receiver, due_at from callbacks where status = 'WAITING'
-       order by company_id, receiver, due_at limit 1)
-      union all
-      select next.* from waiting w, lateral (
-        select company_id, receiver, due_at from callbacks
-        where status = 'WAITING' and (company_id, receiver) > (w.company_id, w.receiver)
-        order by company_id, receiver, due_at limit 1) next),
-    free as (
-      select w.company_id, w.receiver, r.served_at, coalesce(r.failures, 0) > 0 as doubtful
-      from waiting w left join receivers r on r.company_id = w.company_id and r.receiver = w.receiver
-      where (r.failures >= ${FAILURES_UNTIL_PROBE} or w.due_at <= ${now})
-        and (r.receiver is null or (r.claimed_until < statement_timestamp() and r.probe_at <= ${now}))),
-    ranked as (
-      select *, row_number() over (partition by doubtful order by served_at nulls first) as place from free)
-    select company_id, receiver from ranked
-    where not doubtful or place <= ${mostDoubtful}
-    order by served_at nulls first
+const stateOf = (sql: Sql, now: Date) => sql`
+  coalesce(r.failures, 0) as failures,
+  extract(epoch from coalesce(r.served_at, '-infinity'))::double precision as served_at,
+  (r.failures >= ${FAILURES_UNTIL_PROBE} or w.due_at <= ${now})
+    and (r.receiver is null or (r.claimed_until < statement_timestamp() and r.probe_at <= ${now})) as is_free`
+
+/** The first batches of all companies, with their receivers. All receivers that wait are among them if fewer than `limit` wait. */
+export function selectWaitingBatches(sql: Sql, now: Date, limit: number) {
+  return sql<WaitingReceiver[]>`
+    select w.company_id, w.receiver, ${stateOf(sql, now)}
+    from callbacks w left join receivers r on r.company_id = w.company_id and r.receiver = w.receiver
+    where w.status = 'WAITING' ${reachable(sql, 'w.company_id')}
+    order by w.company_id, w.receiver, w.due_at
     limit ${limit}`
 }
 
-/** A receiver with waiting batches, and whether one of them is due. */
-export type WaitingReceiver = ReceiverKey & { isDue: boolean; batches: number }
-
-/**
- * Receivers with waiting batches, in their order. At most `limit` batches are read. The batches of a receiver are read in
- * the order of their times, so the first one decides, and the next call leaps over the others.
- */
-export function selectWaitingReceivers(sql: Sql, now: Date, after: ReceiverKey, limit: number) {
-  return sql<WaitingReceiver[]>`
-    select company_id, receiver, min(due_at) <= ${now} as is_due, count(*)::int as batches
-    from (
-      select company_id, receiver, due_at from callbacks
-      where status = 'WAITING' and (company_id, receiver) > (${after.companyId}::bigint, ${after.receiver}::text)
-        ${reachable(sql)}
-      order by company_id, receiver, due_at
-      limit ${limit}
-    ) page
-    group by company_id, receiver
-    order by company_id, receiver`
+/** The first receiver of each company that waits, and whether the company has more of them. */
+export function selectFirstReceivers(sql: Sql, now: Date) {
+  return sql<(WaitingReceiver & { hasMore: boolean })[]>`
+    select c.company_id, w.receiver, ${stateOf(sql, now)}, more.receiver is not null as has_more
+    from companies c
+    cross join lateral (
+      select receiver, due_at from callbacks
+      where company_id = c.company_id and status = 'WAITING'
+      order by receiver, due_at limit 1) w
+    left join lateral (
+      select receiver from callbacks
+      where company_id = c.company_id and status = 'WAITING' and receiver > w.receiver
+      order by receiver limit 1) more on true
+    left join receivers r on r.company_id = c.company_id and r.receiver = w.receiver
+    where true ${reachable(sql, 'c.company_id')}`
 }
 
-/** The state of a receiver that was served before. */
-export type ReceiverState = ReceiverKey & { failures: number; servedAt: number; isClaimed: boolean; mayProbe: boolean }
-
-export function selectReceiverStates(sql: Sql, companyId: number, receivers: string[], now: Date) {
-  return sql<ReceiverState[]>`
-    select company_id, receiver, failures, extract(epoch from served_at)::double precision as served_at,
-      claimed_until >= statement_timestamp() as is_claimed, probe_at <= ${now} as may_probe
-    from receivers where company_id = ${companyId} and receiver = any(${receivers}::text[])`
+/** All receivers of a company that wait. The recursive query jumps from receiver to receiver in the index. */
+export function selectReceiversOf(sql: Sql, companyId: number, now: Date) {
+  return sql<WaitingReceiver[]>`
+    with recursive w as (
+      (select receiver, due_at from callbacks where company_id = ${companyId} and status = 'WAITING'
+       order by receiver, due_at limit 1)
+      union all
+      select next.* from w, lateral (
+        select receiver, due_at from callbacks
+        where company_id = ${companyId} and status = 'WAITING' and receiver > w.receiver
+        order by receiver, due_at limit 1) next)
+    select ${companyId}::bigint as company_id, w.receiver, ${stateOf(sql, now)}
+    from w left join receivers r on r.company_id = ${companyId} and r.receiver = w.receiver`
 }
 
 /** Claims receivers of a company for one worker. Returns only claimed receivers: another worker may have claimed some of them first. */
