@@ -84,7 +84,7 @@ function placeTables(pool: Pool, shards: number, onTable: (table: string) => voi
       await place(sql, name, placementOf(name))
     }
     await tie(sql, keys)
-    for (const name of managedTables) await sql`select citus_add_local_table_to_metadata(${name})`
+    for (const name of managedTables) await sql`select commit_with_companies(${name})`
     await sql`select delegate_by_company()`
     await setOneConnection(sql)
     return tables.map(({ name }) => name)

@@ -74,6 +74,8 @@ export const managedTables = new Set([
   'idempotency_keys',
   'short_links',
   'submissions',
+  'audit_entries',
+  'inbound_stops',
 ])
 
 export type Placement = 'company' | 'reference' | 'coordinator'
