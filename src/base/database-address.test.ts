@@ -24,8 +24,27 @@ describe('the hosts', () => {
 })
 
 test('the driver gets an address without the parts that it reads otherwise', () => {
-  const url = 'postgres://u:p%40@a,b:5433/tidings?host=c&sslmode=require&target_session_attrs=read-write&port=1'
-  expect(readDatabaseAddress(url).driverUrl).toBe('postgres://u:p%40@localhost/tidings?sslmode=require')
+  const url =
+    'postgres://u:p%40@a,b:5433/tidings?host=c&sslmode=require&sslrootcert=/ca.pem&target_session_attrs=read-write&port=1&options=-x'
+  expect(readDatabaseAddress(url).driverUrl).toBe('postgres://u:p%40@localhost/tidings?options=-x')
+})
+
+test.each([
+  ['', undefined],
+  ['sslmode=disable', undefined],
+  ['sslmode=prefer', 'prefer'],
+  ['sslmode=require', 'require'],
+  ['sslmode=require&sslrootcert=/ca.pem', 'verify-ca'],
+  ['sslmode=verify-full&sslrootcert=/ca.pem', 'verify-full'],
+  ['sslrootcert=system', 'verify-full'],
+  ['ssl=true', 'verify-full'],
+])('TLS with %s: %s', (query, mode) => {
+  expect(readDatabaseAddress(`postgres://u@a,b/tidings?${query}`).tls?.mode).toBe(mode)
+})
+
+test('the files of TLS', () => {
+  const { tls } = readDatabaseAddress('postgres://u@a/x?sslmode=verify-ca&sslrootcert=/r&sslcert=/c&sslkey=/k')
+  expect(tls).toMatchObject({ rootFile: '/r', certificateFile: '/c', keyFile: '/k', isDirect: false })
 })
 
 test('the address for people names all hosts and no password', () => {
@@ -51,6 +70,9 @@ test.each([
   ['postgres://u@::1/x', /cannot be read/],
   ['postgres://u@a,b/x?load_balance_hosts=random', /has load_balance_hosts, which Tidings does not know\.$/],
   ['postgres://u@a/x?hostaddr=10.0.0.1', /has hostaddr/],
+  ['postgres://u@a/x?sslmode=verify_full', /^sslmode of .* must be one of disable, allow, .*"verify_full"/],
+  ['postgres://u@a/x?sslrootcert=/ca.pem', /has sslrootcert and no sslmode\.$/],
+  ['postgres://u@a/x?sslmode=require&sslcrl=/crl.pem', /has sslcrl/],
 ])('%s is refused in one sentence', (url, sentence) => {
   expect(() => readDatabaseAddress(url)).toThrow(UsageError)
   expect(() => readDatabaseAddress(url)).toThrow(sentence)

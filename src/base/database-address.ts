@@ -6,23 +6,40 @@ export type Host = { host: string; port: number; path?: string }
 /** The servers of an address that may be used, by the words of libpq. */
 export type Target = 'any' | 'read-write' | 'primary' | 'standby' | 'prefer-standby'
 
+/** TLS by the words of libpq. */
+export type Tls = {
+  mode: 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
+  /** The TLS handshake comes first, without asking the server whether it has TLS (PostgreSQL 17). */
+  isDirect: boolean
+  /** Paths of files in PEM: the authorities to trust instead of the usual ones, our own certificate and its key. */
+  rootFile: string | undefined
+  certificateFile: string | undefined
+  keyFile: string | undefined
+}
+
 export type DatabaseAddress = {
   hosts: Host[]
   /** Undefined when the address does not state it. */
   target: Target | undefined
+  /** Undefined without TLS. */
+  tls: Tls | undefined
   /** The address for the driver: without the parts that this module reads. */
   driverUrl: string
 }
 
 const TARGETS: readonly string[] = ['any', 'read-write', 'primary', 'standby', 'prefer-standby']
 const USUAL_PORT = '5432'
-const NOT_TAKEN = ['hostaddr', 'load_balance_hosts', 'service', 'passfile']
+const NOT_TAKEN = ['hostaddr', 'load_balance_hosts', 'service', 'passfile', 'sslpassword', 'sslcrl', 'sslcrldir']
+const TLS_MODES: readonly string[] = ['allow', 'prefer', 'require', 'verify-ca', 'verify-full']
+const READ_HERE = ['host', 'port', 'target_session_attrs']
+const READ_FOR_TLS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation']
 
 /**
  * Reads an address as the programs of PostgreSQL do: `postgres://user:password@a:5432,b:5433/name`, or with `host=a,b`
  * and `port=5432,5433` after the question mark. A host that begins with a slash is the folder of a socket. The driver
  * reads several hosts, `host=` and `target_session_attrs` otherwise or not at all
- * (https://github.com/porsager/postgres/issues/815), so it gets one host, and `ServerChoice` chooses.
+ * (https://github.com/porsager/postgres/issues/815), so it gets one host, and `ServerChoice` chooses. It sends
+ * `sslrootcert` to the server as a setting and takes unknown words of `sslmode`, so `db/tls.ts` does TLS.
  */
 export function readDatabaseAddress(url: string): DatabaseAddress {
   const { scheme, user, hosts, path, query } = partsOf(url)
@@ -30,9 +47,10 @@ export function readDatabaseAddress(url: string): DatabaseAddress {
   if (notTaken) throw new UsageError(`The address of the database has ${notTaken}, which Tidings does not know.`)
   const all = hostsOf(query.get('host') ?? hosts, query.get('port') ?? portsOf(hosts))
   const target = targetOf(query.get('target_session_attrs'))
-  for (const name of ['host', 'port', 'target_session_attrs']) query.delete(name)
+  const tls = tlsOf(query)
+  for (const name of [...READ_HERE, ...READ_FOR_TLS]) query.delete(name)
   const rest = query.size > 0 ? `?${query}` : ''
-  return { hosts: all, target, driverUrl: `${scheme}//${user}localhost${path}${rest}` }
+  return { hosts: all, target, tls, driverUrl: `${scheme}//${user}localhost${path}${rest}` }
 }
 
 /** Whether each host is asked for its role, over a connection of its own. */
@@ -102,5 +120,33 @@ function targetOf(text: string | null): Target | undefined {
   if (TARGETS.includes(text)) return text as Target
   throw new UsageError(
     `target_session_attrs of the address of the database must be one of ${TARGETS.join(', ')}, not "${text}".`,
+  )
+}
+
+/** Without a word there is no TLS. With authorities to trust, `require` also checks the certificate, as in libpq. */
+function tlsOf(query: URLSearchParams): Tls | undefined {
+  const root = query.get('sslrootcert') ?? undefined
+  const mode = modeOf(query.get('sslmode') ?? query.get('ssl'), root)
+  if (mode === undefined) return
+  return {
+    mode: mode === 'require' && root ? 'verify-ca' : mode,
+    isDirect: query.get('sslnegotiation') === 'direct',
+    rootFile: root === SYSTEM ? undefined : root,
+    certificateFile: query.get('sslcert') ?? undefined,
+    keyFile: query.get('sslkey') ?? undefined,
+  }
+}
+
+/** `sslrootcert=system`: the authorities that Node.js trusts. */
+const SYSTEM = 'system'
+
+function modeOf(text: string | null, root: string | undefined): Tls['mode'] | undefined {
+  if (root === SYSTEM) return 'verify-full'
+  if (text === null && root) throw new UsageError('The address of the database has sslrootcert and no sslmode.')
+  if (text === null || text === 'disable' || text === 'false') return
+  if (text === 'true') return 'verify-full' // the word of the driver: ssl=true
+  if (TLS_MODES.includes(text)) return text as Tls['mode']
+  throw new UsageError(
+    `sslmode of the address of the database must be one of disable, ${TLS_MODES.join(', ')}, not "${text}".`,
   )
 }

@@ -16,6 +16,7 @@ import { IDLE_IN_TRANSACTION_MS, LOCK_MS } from './patience.ts'
 import { withoutPipelining } from './pipelining.ts'
 import { type Probe, ServerChoice, type ServerState } from './server-choice.ts'
 import { refuseUnwritable } from './statement-values.ts'
+import { openSecure } from './tls.ts'
 import { guardTransactions } from './transaction.ts'
 
 type Types = { money: Money; bigint: number }
@@ -103,6 +104,7 @@ function connectThrough(dial: Dial, address: DatabaseAddress, options: ConnectOp
   }
   const settings = {
     ...driverHost(address.hosts[0]!),
+    ssl: false, // the sockets have it
     max: options.max ?? 10,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     onnotice: () => {},
@@ -157,11 +159,14 @@ const backoff = (retries: number) => Math.min(0.05 * 2 ** retries, 2) * (0.5 + M
  * 88 ms for acknowledgements instead of 1 ms. The dialler remembers its sockets, because the driver can forget a socket
  * after a lost connection, and the process would not end before that socket.
  */
-function createDialler({ hosts, target, driverUrl }: DatabaseAddress, silenceMs = 0) {
+function createDialler(address: DatabaseAddress, silenceMs = 0) {
+  const { hosts, target, tls } = address
   /** With the time at which each was opened. */
   const open = new Map<Socket, number>()
-  // The driver then writes to the TLS connection above the socket, and never to the socket itself.
-  const isDirectTls = /[?&]sslnegotiation=direct\b/.test(driverUrl) || process.env.PGSSLNEGOTIATION === 'direct'
+  const remember = (socket: Socket) => {
+    open.set(socket, performance.now())
+    return socket.once('close', () => open.delete(socket))
+  }
   const hangUp = (openedBefore = Number.POSITIVE_INFINITY) => {
     for (const [socket, openedAt] of open) if (openedAt < openedBefore) socket.destroy()
   }
@@ -169,7 +174,7 @@ function createDialler({ hosts, target, driverUrl }: DatabaseAddress, silenceMs 
     ? new ServerChoice({
         hosts,
         target: target ?? 'read-write',
-        open: host => new HostProbe(driverUrl, host),
+        open: host => new HostProbe({ ...address, hosts: [host], target: undefined }),
         onChange: hangUp,
       })
     : undefined
@@ -178,10 +183,14 @@ function createDialler({ hosts, target, driverUrl }: DatabaseAddress, silenceMs 
     async dial(): Promise<Socket> {
       try {
         const host = choice ? (choice.current ?? (await choice.find())) : hosts[0]!
-        const socket = isDirectTls ? openSocket(host) : healWrites(openSocket(host))
-        open.set(socket, performance.now())
+        const openPlain = () => remember(openSocket(host))
+        // As in libpq, the socket of a folder has no TLS.
+        const socket =
+          tls && !host.path
+            ? remember(await openSecure(openPlain, host, tls, CONNECT_TIMEOUT_SECONDS * 1000))
+            : openPlain()
         socket.setTimeout(silenceMs, () => socket.destroy()) // 0 is no limit
-        return socket.once('close', () => open.delete(socket))
+        return healWrites(socket)
       } catch (error) {
         return brokenSocket(error)
       }
@@ -224,11 +233,10 @@ function healWrites(socket: Socket): Socket {
 }
 
 const START_UP = Buffer.from('\0\x03\0\0user\0', 'latin1')
-const SSL_REQUEST = Buffer.from('04d2162f', 'hex')
 const LENGTH_BYTES = 4
 
 function fromStart(chunk: Buffer): Buffer {
-  const start = Math.max(chunk.lastIndexOf(START_UP), chunk.lastIndexOf(SSL_REQUEST))
+  const start = chunk.lastIndexOf(START_UP)
   return start < LENGTH_BYTES ? chunk : chunk.subarray(start - LENGTH_BYTES)
 }
 
@@ -243,13 +251,12 @@ const PROBE_MS = 4000
 
 /** A connection of its own to one host, which asks for the role of the server. After an error it is opened anew. */
 class HostProbe implements Probe {
-  readonly #driverUrl: string
-  readonly #host: Host
+  readonly #address: DatabaseAddress
   #connection: { sql: postgres.Sql; close(): void } | undefined
 
-  constructor(driverUrl: string, host: Host) {
-    this.#driverUrl = driverUrl
-    this.#host = host
+  /** With one host. */
+  constructor(address: DatabaseAddress) {
+    this.#address = address
   }
 
   async ask(): Promise<ServerState> {
@@ -268,9 +275,10 @@ class HostProbe implements Probe {
   }
 
   #connect() {
-    const dialler = createDialler({ hosts: [this.#host], target: undefined, driverUrl: this.#driverUrl })
+    const dialler = createDialler(this.#address)
     const settings = {
-      ...driverHost(this.#host),
+      ...driverHost(this.#address.hosts[0]!),
+      ssl: false,
       max: 1,
       connect_timeout: PROBE_MS / 1000,
       connection: { application_name: 'tidings watch' },
@@ -279,7 +287,7 @@ class HostProbe implements Probe {
       fetch_types: false,
       socket: dialler.dial,
     }
-    const sql = postgres(this.#driverUrl, settings)
+    const sql = postgres(this.#address.driverUrl, settings)
     return { sql, close: () => void sql.end({ timeout: 0 }).finally(() => dialler.hangUp()) }
   }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -179,6 +179,17 @@ class Server {
     const words = all.flatMap(([name, value]) => ['-c', `${name}=${value}`])
     this.#process = new ServerProcess(join(binaries, 'postgres'), ['-D', this.folder, ...words], this.#env)
     await eventually(() => this.ask(sql => sql`select`, 'postgres'))
+  }
+
+  /** The server reads copies of the files, because it refuses a key that others can read. */
+  async startWithTls(certificateFile: string, keyFile: string): Promise<void> {
+    const files = [join(this.folder, 'tls.crt'), join(this.folder, 'tls.key')] as const
+    await Promise.all([copyFile(certificateFile, files[0]), copyFile(keyFile, files[1])])
+    for (const file of files) {
+      await chmod(file, 0o600)
+      if (user.uid) await chown(file, user.uid, user.gid ?? user.uid)
+    }
+    await this.start({ ssl: 'on', ssl_cert_file: files[0], ssl_key_file: files[1] })
   }
 
   /** As superuser, over a connection of its own. */
