@@ -70,6 +70,7 @@ export type Config = {
 
 /** Of `tidings serve`. */
 export const MOST_PROCESSES = 64
+export const MOST_DRAIN_SECONDS = 60
 export const BY_CORES = 'one for every four cores, 1 to 4'
 
 const embedded = (config: Partial<Config>) => config.databaseUrl === undefined
@@ -221,7 +222,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   },
   drainSeconds: {
     name: 'TIDINGS_DRAIN_SECONDS',
-    read: (text, name) => readInteger(text, name, 0, 60),
+    read: (text, name) => readInteger(text, name, 0, MOST_DRAIN_SECONDS),
     default: 0,
     about:
       'How long an HTTP process that is told to stop still accepts connections. `/healthz` and `/readyz` say 503 meanwhile, so that a proxy chooses another process: set a little more than the interval of its checks.',

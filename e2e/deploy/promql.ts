@@ -10,10 +10,10 @@ export type Expression = {
 }
 
 const aggregations = new Set(['sum', 'min', 'max', 'count', 'topk'])
-const functions = new Set(['absent', 'changes', 'histogram_quantile', 'rate', 'time', 'vector'])
-const operators = new Set(['and', 'or', 'unless', 'on', 'ignoring'])
+const functions = new Set(['absent', 'changes', 'histogram_quantile', 'max_over_time', 'rate', 'time', 'vector'])
+const operators = new Set(['and', 'or', 'unless', 'on', 'ignoring', 'offset'])
 
-const TOKEN = /\s+|"(?:[^"\\]|\\.)*"|\[[^\]]*\]|[a-z_]\w*|\d+(?:\.\d+)?|[=!]~|[=!<>]=|[-+*/<>=,(){}]/giy
+const TOKEN = /\s+|"(?:[^"\\]|\\.)*"|\[[^\]]*\]|[a-z_]\w*|\d+[smhd]\b|\d+(?:\.\d+)?|[=!]~|[=!<>]=|[-+*/<>=,(){}]/giy
 const DURATION = /^\[(?:\d+[smhd](?::\d+[smhd])?|\$__rate_interval)\]$/
 
 export function readExpression(text: string): Expression {

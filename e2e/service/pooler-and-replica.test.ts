@@ -147,11 +147,13 @@ describe.skipIf(!hasPgBouncer)(
       expect(await search()).toContain('After the pause')
     })
 
-    test('a standby that is gone is replaced by the primary', async () => {
+    test('a standby that is gone is replaced by the primary, and is missing in the metrics', async () => {
+      await untilMetrics('tidings_standbys 1\n')
       await cluster.b.kill()
       expect(await search()).toContain('After the pause')
       await untilReplicaUsed(0)
       expect(await search()).toContain('After the pause')
+      await untilMetrics('tidings_standbys 0\n')
     })
 
     /** How often messages were looked for. The server counts some time after the statement. */
@@ -187,10 +189,11 @@ describe.skipIf(!hasPgBouncer)(
       return body.id
     }
 
-    const untilReplicaUsed = (used: 0 | 1) =>
+    const untilReplicaUsed = (used: 0 | 1) => untilMetrics(`tidings_replica_used ${used}`)
+
+    const untilMetrics = (line: string) =>
       eventually(async () => {
-        const text = await (await fetch(`${service.url}/metrics`)).text()
-        expect(text).toContain(`tidings_replica_used ${used}`)
+        expect(await (await fetch(`${service.url}/metrics`)).text()).toContain(line)
       })
   },
 )

@@ -31,7 +31,7 @@ import { failOverdue } from './timers/deadlines.ts'
 import { failOverdueWaiting, runDueTimers } from './timers/timers.ts'
 
 /** A stop takes at most this long, also if the database does not answer. Leases expire, so nothing is lost. */
-const STOP_MS = 15_000
+export const STOP_MS = 15_000
 /** How long a stop waits for the answers of operators before it closes the connections to them. */
 const ANSWERS_MS = 6000
 

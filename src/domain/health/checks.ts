@@ -93,8 +93,10 @@ export const checks: Record<CheckName, (context: Context) => Promise<Found | und
   },
   replication: async ({ sql }) => {
     const [row] = await store.selectReplication(sql)
-    if (row!.replicas === 0) return undefined
-    return { level: levelOf(false, row!.behindBytes > 64 * MIB), facts: row! }
+    const { replicas, behindBytes } = row!
+    if (replicas === 0) return undefined
+    if (behindBytes === null) return UNKNOWN
+    return { level: levelOf(false, behindBytes > 64 * MIB), facts: { replicas, behindBytes } }
   },
   database: async ({ sql }) => {
     const [row] = await store.selectDatabase(sql)

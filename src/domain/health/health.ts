@@ -47,3 +47,10 @@ async function bounded<T>(pool: Pool, work: (sql: Parameters<typeof processesIn>
     clearTimeout(timer)
   }
 }
+
+/** How many standbys receive the WAL of the primary. Undefined if it could not be read in time. */
+export const countStandbys = (sql: Pool): Promise<number | undefined> =>
+  bounded(sql, store.countStandbys).then(
+    ([row]) => row!.count,
+    () => undefined,
+  )

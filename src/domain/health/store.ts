@@ -124,10 +124,18 @@ export const selectVacuum = (sql: Sql) => sql<
   ) t on true
   where d.datname = current_database()`
 
-export const selectReplication = (sql: Sql) => sql<{ replicas: number; behindBytes: number }[]>`
+/**
+ * The programs that receive the WAL, except backups. A program such as pg_receivewal replays nothing, and a standby that
+ * just connected has reported nothing yet. Without the rights of pg_monitor only their number is known.
+ */
+export const selectReplication = (sql: Sql) => sql<{ replicas: number; behindBytes: number | null }[]>`
   select count(*)::int as replicas,
-    coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)), 0)::bigint as behind_bytes
-  from pg_stat_replication`
+    max(pg_wal_lsn_diff(pg_current_wal_lsn(), coalesce(replay_lsn, flush_lsn, write_lsn, '0/0')))
+      filter (where state is not null)::bigint as behind_bytes
+  from pg_stat_replication where state is distinct from 'backup'`
+
+export const countStandbys = (sql: Sql) => sql<{ count: number }[]>`
+  select count(*)::int as count from pg_stat_replication where state is distinct from 'backup'`
 
 export const selectDatabase = (sql: Sql) => sql<{ version: string; sizeBytes: number }[]>`
   select current_setting('server_version') as version, pg_database_size(current_database())::bigint as size_bytes`

@@ -5,6 +5,7 @@ import { accountOf } from './ledger.ts'
 import type { DaySums } from './statement-store.ts'
 import * as store from './statement-store.ts'
 import { type ChannelLine, channelLines } from './statements.ts'
+import { countExhausted } from './store.ts'
 
 /**
  * When the money is used up, at the speed of the last seven days. `unknown`: too few of them had charges; `lasts`: a
@@ -121,3 +122,9 @@ const addDays = (day: string, days: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 
 const nextMonth = (month: string) => `${addDays(month, 31).slice(0, 7)}-01`
+
+/** How many companies that spent money this month cannot pay for more messages, by the limit that they reached. */
+export async function exhaustedCompanies(sql: Sql, { now, billingZone }: Billing) {
+  const [row] = await countExhausted(sql, monthOf(now, billingZone))
+  return row!
+}

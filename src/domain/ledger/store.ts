@@ -1,5 +1,6 @@
 import type { Money } from '../../base/money.ts'
 import { insertPieces } from '../../db/insert-pieces.ts'
+import { acrossCompanies, reachable } from '../../db/reachable.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import type { Account, ChargeShare, Entry } from './account.ts'
@@ -31,6 +32,19 @@ export function accountsOf(sql: Sql, companyIds: number[], month: string) {
     left join account_months m on m.company_id = a.company_id and m.month = ${month}
     where a.company_id = any(${companyIds}::bigint[])`
 }
+
+/** Companies that spent money in the month and have nothing left, of their budget and of their balance. */
+export const countExhausted = (sql: Sql, month: string) =>
+  acrossCompanies(
+    sql,
+    () => sql<{ budget: number; balance: number }[]>`
+      select count(*) filter (where c.budget - m.spent - a.reserved <= 0)::int as budget,
+        count(*) filter (where c.billing = 'PREPAID' and a.balance - a.reserved <= 0)::int as balance
+      from account_months m
+      join accounts a on a.company_id = m.company_id
+      join companies c on c.company_id = m.company_id
+      where m.month = ${month} and m.spent > 0 ${reachable(sql, 'm.company_id')}`,
+  )
 
 export type CompanyAccount = Account & { companyId: number; name: string }
 

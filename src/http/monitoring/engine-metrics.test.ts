@@ -47,6 +47,7 @@ test('the metrics tell the state of the database and the result of each check', 
   expect(metrics).toMatch(/^tidings_database_longest_transaction_seconds \d/m)
   expect(metrics).toMatch(/^tidings_disk_free_bytes [1-9]/m)
   expect(metrics).not.toMatch(/^tidings_standby_behind_bytes/m) // there is no standby
+  expect(metrics).toContain('tidings_standbys 0\n')
   const told = [...metrics.matchAll(/^tidings_health_level\{check="(\w+)"\} [012]$/gm)].map(([, name]) => name)
   expect(told).toEqual(checkNames.filter(name => name !== 'replication'))
 })

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Pool } from '../../db/sql.ts'
 import type { Check, CheckName } from '../../domain/health/checks.ts'
-import { healthOf } from '../../domain/health/health.ts'
+import { countStandbys, healthOf } from '../../domain/health/health.ts'
 import type { Level, ProcessHealth } from '../../domain/health/processes.ts'
 
 /** The figures of the whole service: the check of the health page that has each of them, and its name there. */
@@ -70,6 +70,12 @@ export function engineMetrics(registry: Registry) {
     registers,
   })
 
+  const standbys = new Gauge({
+    name: 'tidings_standbys',
+    help: 'Standbys that receive the WAL of the primary',
+    registers,
+  })
+
   const showChecks = (checks: Check[]) => {
     for (const check of checks) {
       const value = levels[check.level]
@@ -94,10 +100,13 @@ export function engineMetrics(registry: Registry) {
     async refresh(sql: Pool, now: Date, dataFolder: string | undefined): Promise<void> {
       databaseUp.set(0)
       level.reset()
+      standbys.remove()
       for (const { gauge } of service) gauge.remove() // `reset` would show a figure that is not known as 0
       for (const { gauge } of engine) gauge.reset()
       await sql`select`
       databaseUp.set(1) // before the checks: they can take long in a busy database
+      const connected = await countStandbys(sql)
+      if (connected !== undefined) standbys.set(connected)
       const { checks, processes } = await healthOf({ sql, now, dataFolder })
       showChecks(checks)
       showEngines(processes ?? [])

@@ -78,11 +78,32 @@ test('without a database, the metrics of the process are served, and no figure o
   }
 })
 
+test('companies without money left are counted when they spent some this month', async () => {
+  const partner = await aPartner(db.sql)
+  const spend = async (billing: string, budget: string | null, balance: string, spent: string) => {
+    const companyId = await aCompany(db.sql, partner)
+    await db.sql`update companies set billing = ${billing}, budget = ${budget}::text::numeric where company_id = ${companyId}`
+    await db.sql`update accounts set balance = ${balance}::text::numeric where company_id = ${companyId}`
+    await db.sql`
+      insert into account_months (company_id, month, spent)
+      values (${companyId}, date_trunc('month', now() at time zone 'UTC')::date, ${spent}::text::numeric)`
+  }
+  await spend('POSTPAID', '100', '0', '100')
+  await spend('POSTPAID', '100', '0', '99')
+  await spend('POSTPAID', null, '0', '99')
+  await spend('POSTPAID', '0', '0', '0') // it has never sent anything
+  await spend('PREPAID', null, '0', '5')
+  await spend('PREPAID', null, '1', '5')
+  const metrics = await metricsNow()
+  expect(metrics).toContain('tidings_companies_exhausted{kind="budget"} 1\n')
+  expect(metrics).toContain('tidings_companies_exhausted{kind="balance"} 1\n')
+})
+
 const log = pino({ level: 'silent' })
 
 async function metricsNow(sql = db.sql): Promise<string> {
   const app = Fastify()
-  registerMetrics(app, { sql, log, guard: new GuardLog(log), trustedProxies: [] })
+  registerMetrics(app, { sql, log, guard: new GuardLog(log), trustedProxies: [], billingZone: 'UTC' })
   try {
     return (await app.inject('/metrics')).body
   } finally {

@@ -14,6 +14,7 @@ import type { Context } from '../context.ts'
 import type { GuardLog } from '../guard-watch.ts'
 import { readNamedNetworks } from '../server/named-networks.ts'
 import { engineMetrics } from './engine-metrics.ts'
+import { moneyMetrics } from './money-metrics.ts'
 import { trafficMetrics } from './traffic-metrics.ts'
 import { buildInfo, versionMetrics } from './version-metrics.ts'
 
@@ -32,9 +33,13 @@ export function registerMetrics(
     guard,
     reading,
     dataFolder,
+    billingZone,
     metricsOfAll = own => own,
     ...allowed
-  }: Pick<Context, 'sql' | 'log' | 'metricsAllow' | 'trustedProxies' | 'metricsOfAll' | 'reading' | 'dataFolder'> & {
+  }: Pick<
+    Context,
+    'sql' | 'log' | 'metricsAllow' | 'trustedProxies' | 'metricsOfAll' | 'reading' | 'dataFolder' | 'billingZone'
+  > & {
     guard: Pick<GuardLog, 'refusals'>
   },
 ) {
@@ -49,7 +54,7 @@ export function registerMetrics(
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers: [ofProcess],
   })
-  const figures = figuresOfDatabase(ofService, dataFolder)
+  const figures = figuresOfDatabase(ofService, dataFolder, billingZone)
   buildInfo(ofProcess)
   countRefusals(ofProcess, guard)
   if (reading) showReplica(ofProcess, reading)
@@ -73,12 +78,13 @@ export function registerMetrics(
  * Figures of the whole service, as text. Requests at the same time share one reading, and a reading that takes too long ends
  * before the next one begins: two readings at once would count the same messages twice.
  */
-function figuresOfDatabase(registry: Registry, dataFolder: string | undefined) {
+function figuresOfDatabase(registry: Registry, dataFolder: string | undefined, billingZone: string) {
   const gateways = gatewayGauges(registry)
   const blocked = blockedGauge(registry)
   const versions = versionMetrics(registry)
   const traffic = trafficMetrics(registry)
   const engines = engineMetrics(registry)
+  const money = moneyMetrics(registry)
   let running: Promise<string> | undefined
 
   const refreshAll = (sql: Pool, log: Context['log'], now = new Date()) =>
@@ -87,6 +93,7 @@ function figuresOfDatabase(registry: Registry, dataFolder: string | undefined) {
       blocked.refresh(sql).catch(err => log.warn({ err }, 'verification_metrics.not_read')),
       versions.refresh(sql).catch(err => log.warn({ err }, 'version_metrics.not_read')),
       traffic.refresh(sql, now).catch(err => log.warn({ err }, 'traffic_metrics.not_read')),
+      money.refresh(sql, { now, billingZone }).catch(err => log.warn({ err }, 'money_metrics.not_read')),
       engines.refresh(sql, now, dataFolder).catch(err => log.warn({ err }, 'engine_metrics.not_read')),
     ])
   return {

@@ -15,7 +15,8 @@ import type { Context } from '../../../http/context.ts'
 import { type HttpListeners, urlOf } from '../http-listeners.ts'
 import { openTracer } from '../tracing/open-tracer.ts'
 
-const GRACE_MS = 30_000
+/** The time for the open requests when the process stops. */
+export const GRACE_MS = 30_000
 
 /** The parts of a service that its HTTP server needs. */
 export type Service = { config: Config; database: Database; log: Logger }

@@ -16,7 +16,7 @@ const MOST_AT_ONCE = 512
 /** Spans that wait to be sent. More are dropped: traces must never slow the service or fill its memory. */
 const MOST_WAITING = 20_000
 const REQUEST_MS = 5000
-const STOP_MS = 2000
+export const STOP_MS = 2000
 const WARN_EVERY_MS = 60_000
 
 /** Sends spans to a collector. A collector that is slow or away costs spans and a warning each minute, and nothing else. */
