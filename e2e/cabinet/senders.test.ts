@@ -74,6 +74,15 @@ async function expectFocusStays(page: Page) {
   expect(await settled(() => page.evaluate('document.activeElement.tagName'))).toBe('BODY')
 }
 
+/** Expects that a person reaches the document with the Tab key. */
+async function expectFocusEnters(page: Page) {
+  const link = page.getByRole('link', { name: 'Download' }).last()
+  await link.focus()
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement.tagName')).toBe('IFRAME')
+  await link.focus()
+}
+
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 const toast = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text })
 
@@ -124,6 +133,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     await heading(reviewPage, 'Daisy').waitFor()
     await reviewPage.locator('iframe[title="letter.pdf"]').waitFor()
     await expectFocusStays(reviewPage)
+    await expectFocusEnters(reviewPage)
     await reviewPage.keyboard.press('r')
     await reviewPage.getByLabel('Comment for the company').fill('The letter names another firm')
     await reviewPage.getByRole('button', { name: 'Send back', exact: true }).click()

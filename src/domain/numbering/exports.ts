@@ -1,6 +1,7 @@
 import { AppError } from '../../base/errors.ts'
 import type { Sql } from '../../db/sql.ts'
 import { brandOf } from './brand.ts'
+import { PORTED_HEADING } from './imports.ts'
 import { codeOf } from './lookup.ts'
 import { includedPlan } from './plan.ts'
 import { registerLineOf } from './register.ts'
@@ -43,7 +44,7 @@ async function* registerPieces(sql: Sql) {
 }
 
 async function* portedPieces(sql: Sql) {
-  yield 'number;brand\n'
+  yield `${PORTED_HEADING}\n`
   for (let after = 0; ; ) {
     const page = await store.findPortedAfter(sql, after, PORTED_PAGE)
     if (page.length === 0) return

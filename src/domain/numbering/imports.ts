@@ -54,6 +54,7 @@ export async function readRegister(tx: Transaction, source: Source, onProgress?:
   await store.createRegisterLines(tx)
   const entries = entriesOf(source, readRegisterLine)
   const ranges = await copyEntries(tx, store.registerLines, entries, registerRow, onProgress)
+  refuseEmpty(ranges)
   await refuseOverlap(tx)
   return ranges
 }
@@ -98,7 +99,7 @@ export async function addPorted(
   onProgress?: OnProgress,
 ) {
   await store.raiseVersion(tx)
-  const lines = await readPorted(tx, source, onProgress)
+  const lines = await readPorted(tx, source, replace, onProgress)
   if (replace) await store.deletePortedNotListed(tx)
   await store.savePorted(tx)
   const ported = await store.countPorted(tx)
@@ -106,10 +107,27 @@ export async function addPorted(
   return { lines, ported }
 }
 
-/** Puts the ported numbers of a file into a temporary table. Answers how many lines it has. */
-export async function readPorted(tx: Transaction, source: Source, onProgress?: OnProgress): Promise<number> {
+/** The first line of an exported list of ported numbers. */
+export const PORTED_HEADING = 'number;brand'
+
+/**
+ * Puts the ported numbers of a file into a temporary table. Answers how many lines it has. A list that replaces all
+ * others may be empty, if it has the heading of an export: a file that was cut off before it is refused.
+ */
+export async function readPorted(
+  tx: Transaction,
+  source: Source,
+  replaces: boolean,
+  onProgress?: OnProgress,
+): Promise<number> {
   await store.createPortedLines(tx)
-  return copyEntries(tx, store.portedLines, entriesOf(source, readPortedLine), portedRow, onProgress)
+  let isExport = false
+  const entries = entriesOf(source, readPortedLine, heading => {
+    isExport = heading === PORTED_HEADING
+  })
+  const lines = await copyEntries(tx, store.portedLines, entries, portedRow, onProgress)
+  if (!(replaces && isExport)) refuseEmpty(lines)
+  return lines
 }
 
 export function readPortedLine(line: string): PortedNumber {
@@ -141,8 +159,11 @@ async function copyEntries<T>(
       onProgress?.(count)
     }
   })
-  if (count === 0) throw new UsageError('The file has no entries.')
   return count
+}
+
+function refuseEmpty(entries: number) {
+  if (entries === 0) throw new UsageError('The file has no entries.')
 }
 
 /** Says which network carries a virtual operator; brand 0 takes it out of the four. */

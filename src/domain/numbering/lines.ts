@@ -14,14 +14,19 @@ const LONGEST_LINE = 100_000
  * Reads a file of lines as it arrives, in batches: one await a piece, not a line. Blank lines and a heading are
  * passed over; the first line that cannot be read ends everything, with its number.
  */
-export async function* entriesOf<T>(source: Source, read: (line: string) => T): AsyncGenerator<Entry<T>[]> {
+export async function* entriesOf<T>(
+  source: Source,
+  read: (line: string) => T,
+  onHeading?: (heading: string) => void,
+): AsyncGenerator<Entry<T>[]> {
   let line = 0
   for await (const batch of linesOf(source)) {
     const entries: Entry<T>[] = []
     for (const text of batch) {
       line += 1
       const content = text.trim() // a byte order mark and a carriage return are white space, too
-      if (content !== '' && !(line === 1 && heading.test(content))) entries.push(readEntry(line, content, read))
+      if (line === 1 && heading.test(content)) onHeading?.(content)
+      else if (content !== '') entries.push(readEntry(line, content, read))
     }
     yield entries
   }

@@ -154,7 +154,7 @@ const holderOf = (holder: RangeChange['before']) =>
   holder && { operator: holder.operator.name, region: regionOf(holder.region).name }
 
 async function comparePorted(tx: Transaction, source: AsyncIterable<Buffer>, replaces: boolean): Promise<Difference> {
-  const entries = await readPorted(tx, source)
+  const entries = await readPorted(tx, source, replaces)
   const changes = noChanges()
   for (const { kind, numbers, samples } of await store.comparePorted(tx, replaces, MOST_SAMPLES))
     changes[kind] = { ranges: numbers, numbers, samples: (samples ?? []).map(portedSample) }

@@ -144,14 +144,9 @@ function Expiry({ upload: { expiresAt } }: { upload: Upload }) {
   return <p className="note">{say('numbering.until', { time: time(expiresAt) })}</p>
 }
 
-/**
- * An import cannot be undone, so the page offers the present plan as a file. An empty plan has no such file, because it
- * could not be imported.
- */
+/** An import cannot be undone, so the page offers the present plan as a file. */
 function PresentPlanLink({ kind }: { kind: SourceKind }) {
   const { say } = useWords()
-  const { data } = useQuery(numberingQuery)
-  if (kind === 'ported' && data?.ported === 0) return null
   return (
     <p className={`note ${styles.wayBack}`}>
       <a className="link" href={exportAddress(kind)} download>

@@ -78,19 +78,26 @@ const LinkTool = ({ label, icon, address, isNewTab = false }: LinkProps) => (
 )
 
 /**
- * The browser's viewer takes the focus when it has loaded, and the keys of the review stop working. The page takes the
- * focus back once, unless the pointer is over the viewer: then the person has clicked there.
+ * The browser's viewer takes the focus when it has loaded, sometimes more than once, and the keys of the review stop
+ * working. The page takes the focus back each time, unless the person moved it: the pointer is over the viewer, or the Tab
+ * key was pressed.
  */
 function Paper({ address, filename }: { address: string; filename: string }) {
   const frame = useRef<HTMLIFrameElement>(null)
   useEffect(() => {
     const takeBack = () => {
       if (document.activeElement !== frame.current || frame.current?.matches(':hover')) return
-      window.removeEventListener('blur', takeBack)
       setTimeout(() => frame.current?.blur()) // the browser ignores it during the change of focus
     }
+    const letFocusIn = ({ key }: KeyboardEvent) => {
+      if (key === 'Tab') window.removeEventListener('blur', takeBack)
+    }
     window.addEventListener('blur', takeBack)
-    return () => window.removeEventListener('blur', takeBack)
+    document.addEventListener('keydown', letFocusIn)
+    return () => {
+      window.removeEventListener('blur', takeBack)
+      document.removeEventListener('keydown', letFocusIn)
+    }
   }, [])
   return <iframe ref={frame} className={styles.paper} src={address} title={filename} />
 }

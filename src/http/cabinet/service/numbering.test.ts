@@ -306,6 +306,21 @@ describe('the numbering in use is downloaded and imported again', () => {
     expect((await saved('ported')).lines).toEqual(lines)
   })
 
+  test('as an empty list of ported numbers, but not as a file without its heading or without “replace”', async () => {
+    await api.sql`delete from ported_numbers`
+    const { lines } = await saved('ported')
+    expect(lines).toEqual(['number;brand'])
+    await importPorted(api.sql, sourceOf(['79160000001;TELE2']))
+    expect((await upload(['\n'], { kind: 'ported', replaces: true })).body.error.msg).toContain('no entries')
+    expect((await upload(['phone;brand'], { kind: 'ported', replaces: true })).body.error.msg).toContain('no entries')
+    expect((await upload(lines, { kind: 'ported' })).body.error.msg).toContain('no entries')
+    await api.sql`delete from numbering_uploads`
+    const back = await upload(lines, { kind: 'ported', replaces: true })
+    expect(ranges(back.body)).toEqual([0, 1, 0, 0])
+    expect((await apply(back.path, back.body.version)).status).toBe(204)
+    expect((await stateOf()).ported).toBe(0)
+  })
+
   test('only as a whole: an import during the download ends the file', async () => {
     const { pieces } = await exportNumbering(api.sql, 'register')
     await pieces.next()
