@@ -22,7 +22,13 @@ const nameOfChunk = ({ name }: { name: string }) => `assets/${name.split('~')[0]
 export default defineConfig(({ command }) => ({
   // The URLs of the build are relative. The server writes the base URL of the cabinet into the index.
   base: command === 'serve' ? DEV_BASE : './',
-  plugins: [react(), command === 'serve' ? indexOfDevelopment() : waitForScript(), askForFont(), askForDrawing()],
+  plugins: [
+    react(),
+    command === 'serve' ? indexOfDevelopment() : waitForScript(),
+    askForFont(),
+    askForDrawing(),
+    compileEarly(),
+  ],
   build: {
     outDir: '../dist/cabinet',
     emptyOutDir: true,
@@ -80,6 +86,24 @@ const askForDrawing = (): Plugin => ({
         attrs: { rel: 'modulepreload', href: `./${file}`, crossorigin: true },
         injectTo: 'head',
       })),
+  },
+})
+
+/**
+ * Tells the browser to compile all functions of the start script and of the scripts that draw while it loads them, in a
+ * thread of its own. Otherwise it compiles each function where it is first called, while the page waits. A first page
+ * calls about 60 % of these functions. Of other files it calls too few: https://v8.dev/blog/explicit-compile-hints
+ */
+const compileEarly = (): Plugin => ({
+  name: 'compile-early',
+  generateBundle: {
+    order: 'post', // the comment must be the first line, and another plugin writes before the code
+    handler(_, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type === 'chunk' && (chunk.isEntry || chunk.facadeModuleId?.endsWith('/draw.tsx')))
+          chunk.code = `//# allFunctionsCalledOnLoad\n${chunk.code}`
+      }
+    },
   },
 })
 
