@@ -14,6 +14,7 @@ import { collectRoutes, isId, type Route } from '../testing/routes.ts'
 import { secret } from '../testing/verification.ts'
 import { aWidget, browserOf } from '../testing/widget.ts'
 import { type App, buildApp } from './app.ts'
+import { compileValidator } from './validation.ts'
 
 /**
  * Every route of the service outside the cabinet, taken from the routes that the app registers. Each takes an id of another
@@ -318,6 +319,12 @@ describe('every route', () => {
   test('is in the tables above: add a new route to `rows`, or to `open` with the reason why it needs no credentials', () => {
     const names = routes.filter(route => !isOfCabinet(route) && !isOtherSpelling(route)).map(({ name }) => name)
     expect(names.sort()).toEqual([...Object.keys(rows), ...Object.keys(open)].sort())
+  })
+
+  test('has schemas that compile: a running service compiles them with the first request', () => {
+    const schemas = routes.flatMap(route => route.schemas)
+    expect(schemas.length).toBeGreaterThan(routes.length / 2)
+    for (const schema of schemas) expect(compileValidator({ schema })({})).toBeTypeOf('boolean')
   })
 
   test('of the cabinet is in its own test, and other spellings have the same routes', async () => {

@@ -17,19 +17,23 @@ const common = { allowUnionTypes: true, verbose: true, formats, discriminator: f
 
 const ajv = new Ajv({ ...common, coerceTypes: false, useDefaults: true })
 
-/** Validates bodies without conversion. Values of query and path are texts and are first converted to the type of the schema. */
+/**
+ * Validates bodies without conversion. Values of query and path are texts and are first converted to the type of the
+ * schema. Each schema is compiled with its first value: to compile all of them takes a fifth of the start of a process.
+ */
 export function compileValidator({ schema, httpPart }: { schema: Rule; httpPart?: string }): ValidateFunction {
-  const validate = ajv.compile(schema)
-  if (httpPart !== 'querystring' && httpPart !== 'params') return validate
-  const types = Object.entries((schema.properties ?? {}) as Record<string, Rule>)
-  const reading = (values: Rule) => {
+  const isText = httpPart === 'querystring' || httpPart === 'params'
+  const types = isText ? Object.entries((schema.properties ?? {}) as Record<string, Rule>) : []
+  let compiled: ValidateFunction | undefined
+  const validate = (values: Rule) => {
+    compiled ??= ajv.compile(schema)
     for (const [name, { type }] of types) if (name in values) values[name] = readAs(type, values[name])
-    const valid = validate(values)
-    reading.errors = validate.errors
-    return valid
+    const isValid = compiled(values)
+    validate.errors = compiled.errors
+    return isValid
   }
-  reading.errors = validate.errors
-  return reading as unknown as ValidateFunction
+  validate.errors = undefined as ValidateFunction['errors']
+  return validate as unknown as ValidateFunction
 }
 
 /** Converts digits to a number, `true` and `false` to a boolean, and a single value to a list of one. Other values stay text. */

@@ -10,6 +10,8 @@ export type Route = {
   url: string
   /** `:id`, `?companyId`, `body.senderIds`, `body.messages[].destination` */
   inputs: string[]
+  /** Of its path, query, headers and body. */
+  schemas: Record<string, unknown>[]
 }
 
 /** Every route of the apps that `build` makes. Routes for HEAD that belong to GET are left out. */
@@ -32,7 +34,20 @@ const routesIn = (route: RouteOptions): Route[] =>
   [route.method]
     .flat()
     .filter(method => method !== 'HEAD')
-    .map(method => ({ name: `${method} ${route.url}`, method, url: route.url, inputs: inputsOf(route) }))
+    .map(method => ({
+      name: `${method} ${route.url}`,
+      method,
+      url: route.url,
+      inputs: inputsOf(route),
+      schemas: schemasOf(route),
+    }))
+
+function schemasOf({ schema }: RouteOptions): Route['schemas'] {
+  const { content } = (schema?.body ?? {}) as { content?: Record<string, { schema: unknown }> }
+  const bodies = content ? Object.values(content).map(({ schema }) => schema) : [schema?.body]
+  const all = [schema?.params, schema?.querystring, schema?.headers, ...bodies]
+  return all.filter(schema => schema !== undefined) as Route['schemas']
+}
 
 export function inputsOf({ url, schema }: Pick<RouteOptions, 'url' | 'schema'>): string[] {
   const inPath = [...url.matchAll(/:(\w+)/g)].map(([whole]) => whole)
