@@ -1,4 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
+import { withFormula, withoutFormula } from '../../base/formula.ts'
 import type { Operator } from './brand.ts'
 import { regionCodeOf, regionOf } from './region.ts'
 
@@ -19,7 +20,7 @@ export interface PlanRange {
  * Files from before the territories were added have one column less.
  */
 export function readRegisterLine(line: string): PlanRange {
-  const columns = line.split(';').map(unquoted)
+  const columns = line.split(';').map(column => withFormula(unquoted(column)))
   if (columns.length !== 8 && columns.length !== 7) throw new UsageError('must have 8 columns separated by ";"')
   const [code, from, to, , name] = columns as [string, string, string, string, string]
   const operator = { name: nameOf(name), inn: innOf(columns.at(-1)!) }
@@ -30,7 +31,7 @@ export function readRegisterLine(line: string): PlanRange {
 export function registerLineOf({ first, last, operator, region }: PlanRange): string {
   const { name } = regionOf(region)
   const columns = [codeIn(first), subscriberIn(first), subscriberIn(last), last - first + 1, operator.name, name, name]
-  return [...columns, operator.inn].map(column => quoted(String(column))).join(';')
+  return [...columns, operator.inn].map(column => quoted(withoutFormula(String(column)))).join(';')
 }
 
 const codeIn = (number: number) => Math.floor((number - RUSSIA) / CODE_SIZE)

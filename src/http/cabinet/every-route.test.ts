@@ -364,9 +364,11 @@ const queries: Record<string, () => string> = {
   'GET /prices/calculation': () => 'channelType=SMS&messages=1',
 }
 
-/** The bodies of routes that require a body. */
+let people = 0
+
+/** The bodies of routes that require a body. A login is new each time: a login that exists would be refused. */
 const bodies: Record<string, () => object> = {
-  'POST /people': () => ({ login: 'intruder@example.com', role: 'owner' }),
+  'POST /people': () => ({ login: `intruder${++people}@example.com`, role: 'owner' }),
   'PATCH /people/:personId': () => ({ role: 'owner' }),
   'PATCH /companies/:companyId': () => ({ name: 'Taken', actualAddress: '', updatedAt }),
   'PUT /companies/:companyId/status': () => ({ status: 'ACTIVE' }),
@@ -522,6 +524,36 @@ describe('every route of the cabinet', () => {
       }
     }
   })
+
+  const lesser = (['COMPANY', 'PARTNER'] as const).flatMap(kind =>
+    roles[kind].filter(role => role !== 'owner').map(role => [kind, role] as const),
+  )
+
+  test.each(lesser)(
+    'finds nothing of another company for %s in the role %s, and changes nothing',
+    async (kind, role) => {
+      await mayChange()
+      const own = kind === 'COMPANY' ? undefined : ours.companyId
+      const browser = await signedIn(kind === 'COMPANY' ? ofCompany(ours.companyId) : ofPartner(ours.partnerId), role)
+      const open = routes.filter(
+        ({ route, needs }) => tenantRoutes.includes(route) && may({ kind, role }, needs as Right),
+      )
+      expect(open.length).toBeGreaterThan(15)
+      const before = await printOfTables(api.sql)
+      const wrong: unknown[] = []
+      for (const { route, takesCompany } of open) {
+        const isById = /:(?!kind|month)/.test(route)
+        const named = [...(takesCompany ? [theirs.companyId] : []), ...(isById || !takesCompany ? [own] : [])]
+        for (const companyId of named) {
+          const [path, body] = requestOf(route, takesCompany ? companyId : undefined)
+          const { status, text } = await ask(browser, route, path, body)
+          if (status !== (ofStaffAlone.includes(route) ? 403 : 404) || text.includes(MARK)) wrong.push([path, status])
+        }
+      }
+      expect(wrong).toEqual([])
+      expect(await printOfTables(api.sql)).toEqual(before)
+    },
+  )
 
   // The answer of the first does not end, and the others refuse the owner too.
   const withoutOwner = ['GET /live', ...ofStaffAlone]
@@ -759,5 +791,7 @@ describe('fields that a request may not set', () => {
     }
     expect((await ours.owner.ask('PATCH', '/account', { name: 'Anna', ...more })).status).toBeLessThan(300)
     expect(await person()).toEqual({ ...before, name: 'Anna' })
+    const [entry] = await api.sql`select after from audit_entries where what = 'account.changed' order by entry_id desc`
+    expect(Object.keys(entry!.after).filter(name => !['name', 'language', 'theme'].includes(name))).toEqual([])
   })
 })

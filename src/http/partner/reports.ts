@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { withoutFormula } from '../../base/formula.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Dispatch } from '../../domain/dispatches/dispatch.ts'
 import { requireDispatch } from '../../domain/dispatches/reading.ts'
@@ -69,10 +70,8 @@ function lineOf(message: Message): string {
 
 function cell(value: string | number | null | undefined): string {
   if (typeof value !== 'string') return String(value ?? '')
-  const text = opensFormula.test(value) ? `'${value}` : value
+  const text = withoutFormula(value)
   return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A spreadsheet runs values with these first characters as formulas. An apostrophe makes them text. */
-const opensFormula = /^[=+\-@\t\r]/
 const needsQuotes = /[",;\t\r\n]/

@@ -74,7 +74,8 @@ export const peopleRoutes =
         const made = await sql.begin(async tx => {
           const invited = await invitePerson(tx, place, body, clock())
           const subject = { kind: 'person', id: invited.personId, name: body.login }
-          await recordChange(tx, actor, { what: 'person.invited', ...place, subject, after: body })
+          const after = { login: body.login, role: body.role, ...(body.name === undefined ? {} : { name: body.name }) }
+          await recordChange(tx, actor, { what: 'person.invited', ...place, subject, after })
           return invited
         })
         reply.code(201)

@@ -1,3 +1,4 @@
+import { withoutFormula } from '../../../base/formula.ts'
 import type { Language } from '../../../domain/people/person.ts'
 
 export type Cell = string | number | null
@@ -24,13 +25,9 @@ export const UTF8_MARK = '\ufeff'
 export const csvLine = (cells: readonly Cell[], style: CsvStyle) =>
   `${cells.map(cell => csvCell(cell, style)).join(style.separator)}\r\n`
 
-/** An apostrophe keeps spreadsheets from calculating a text that begins like a formula. */
 function csvCell(value: Cell, { decimalComma }: CsvStyle): string {
   if (value === null) return ''
   if (typeof value === 'number') return decimalComma ? String(value).replace('.', ',') : String(value)
-  const text = opensFormula.test(value) ? `'${value}` : value
+  const text = withoutFormula(value)
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
-
-/** Includes full-width signs, which some spreadsheets read as ordinary signs. */
-export const opensFormula = /^[=+\-@\t\r\n＝＋－＠]/

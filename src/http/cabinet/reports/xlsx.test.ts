@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { opensFormula } from '../../../base/formula.ts'
 import { filesIn } from '../../../testing/archive.ts'
-import { type Cell, opensFormula } from './csv.ts'
+import type { Cell } from './csv.ts'
 import { xlsxOf } from './xlsx.ts'
 
 async function filesOf(pieces: AsyncIterable<Buffer>): Promise<Map<string, string>> {

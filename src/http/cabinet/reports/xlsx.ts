@@ -1,6 +1,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { crc32, createDeflateRaw } from 'node:zlib'
-import { type Cell, opensFormula } from './csv.ts'
+import { opensFormula } from '../../../base/formula.ts'
+import type { Cell } from './csv.ts'
 
 /**
  * Writes a spreadsheet while its rows are read: a zip archive of XML, in pieces, so that a million rows take no more

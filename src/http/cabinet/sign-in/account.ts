@@ -57,9 +57,14 @@ function profileRoutes(api: CabinetApi, { sql, clock }: CabinetContext) {
   api.patch('/account', { config, schema: { body: Preferences } }, async ({ viewer, actor, body }, reply) => {
     const { name, language, theme } = viewer
     const before = { name, language, theme }
+    const after = {
+      name: body.name ?? name,
+      language: body.language === undefined ? language : body.language,
+      theme: body.theme ?? theme,
+    }
     await sql.begin(async tx => {
       await changePreferences(tx, viewer, body)
-      await recordOwn(tx, actor, viewer, { what: 'account.changed', before, after: { ...before, ...body } })
+      await recordOwn(tx, actor, viewer, { what: 'account.changed', before, after })
     })
     return reply.code(204).send()
   })
