@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -145,26 +146,32 @@ function kill(pid: number) {
 
 /** Processes that have the folder in their environment or on their command line: services, engines, servers. */
 export async function processesOf(folder: string): Promise<{ pid: number; command: string }[]> {
-  const all = process.platform === 'linux' ? await processesInProc() : await processesByPs()
-  return all.filter(({ pid, command, env }) => pid !== process.pid && `${command}${env}`.includes(folder))
+  const all = process.platform === 'linux' ? processesInProc(folder) : await processesByPs(folder)
+  return all.filter(({ pid }) => pid !== process.pid)
 }
 
-async function processesInProc() {
-  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number)
-  const read = async (pid: number, file: string) =>
-    (await readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')).replaceAll('\0', ' ').trim()
-  return Promise.all(
-    pids.map(async pid => ({ pid, command: await read(pid, 'cmdline'), env: await read(pid, 'environ') })),
-  )
+/** Without promises, and the environment only where necessary: tests repeat this many times while they wait. */
+function processesInProc(folder: string) {
+  const pids = readdirSync('/proc').filter(name => /^\d+$/.test(name))
+  return pids.flatMap(pid => {
+    const command = readProc(pid, 'cmdline') // empty for threads of the kernel and for ended processes
+    const isOfFolder = command !== '' && (command.includes(folder) || readProc(pid, 'environ').includes(folder))
+    return isOfFolder ? [{ pid: Number(pid), command: command.replaceAll('\0', ' ').trim() }] : []
+  })
 }
 
-async function processesByPs() {
+function readProc(pid: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+async function processesByPs(folder: string) {
   const { stdout } = await promisify(execFile)('ps', ['-axwwE', '-o', 'pid=,command='], { maxBuffer: 64_000_000 })
-  return [...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, command]) => ({
-    pid: Number(pid),
-    command: command!,
-    env: '',
-  }))
+  const lines = [...stdout.matchAll(/^ *(\d+) (.*)$/gm)].filter(([line]) => line.includes(folder))
+  return lines.map(([, pid, command]) => ({ pid: Number(pid), command: command! }))
 }
 
 export async function expectNothingRunning(folder: string) {
