@@ -25,6 +25,8 @@ async function npmStart(): Promise<ChildProcess> {
       TIDINGS_DATA: folder,
       TIDINGS_ENV_FILE: '/dev/null',
       TIDINGS_LOG_LEVEL: 'warn',
+      TIDINGS_PASSWORD_COST: '14',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       PORT: '0',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
