@@ -53,6 +53,15 @@ test('at most ten companies are served at once, and none after the first ten whe
   expect(calls).toBe(10)
 })
 
+test('companies behind the first ten are served also when the node of all ten is away', async () => {
+  const many = Array.from({ length: 25 }, (_, n) => ({ companyId: n }))
+  const served = await byCompany(many, async (companyId, own) => {
+    if (companyId < 20) throw Object.assign(away(), { severity: 'ERROR' })
+    return own
+  })
+  expect(served).toEqual(many.slice(20))
+})
+
 test('no company means no call', async () => {
   expect(await byCompany([], async () => Promise.reject(new Error('called')))).toEqual([])
 })

@@ -28,7 +28,7 @@ export async function byCompany<Item extends { companyId: number }, Result>(
         results.push(...outcome.value)
       }
     }
-    if (succeeded === 0 && failures.length > 0) break // the database itself may be away
+    if (succeeded === 0 && !failures.every(isNodeAway)) break // the database itself may be away
   }
   if (succeeded === 0 && failures.length > 0) throw failures[0]
   return results

@@ -12,6 +12,7 @@ import { loadNumbering } from '../domain/numbering/numbering.ts'
 import { useDatabase } from '../testing/database.ts'
 import { numberOf } from '../testing/factories.ts'
 import { databaseUrl } from '../testing/global-setup.ts'
+import { isCluster } from '../testing/one-server.ts'
 import { aWidget } from '../testing/widget.ts'
 import { aDispatch, aWorld, billingZone, start } from '../testing/world.ts'
 import { migrate, newestVersion, versionOf } from './migrate.ts'
@@ -142,6 +143,16 @@ describe('a database that was exported and imported', () => {
   test('has the newest schema and refuses a second import', async () => {
     expect(await versionOf(copy)).toBe(await newestVersion())
     await expect(into(copy, file)).rejects.toThrow('The database already has Tidings data')
+  })
+})
+
+describe.skipIf(!isCluster)('an empty sharded database', () => {
+  const sharded = useDatabase()
+
+  test('takes an import, also with detached months', async () => {
+    await into(sharded.sql, file)
+    expect(await contentsOf(sharded.sql)).toEqual(await contentsOf(db.sql))
+    expect(await verifyLedger(sharded.sql, {})).toEqual([])
   })
 })
 

@@ -1,3 +1,4 @@
+import { acrossCompanies, reachable } from '../../db/reachable.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import type { ReviewActor, ReviewChange, Reviewed, ReviewStatus } from './review.ts'
 
@@ -59,7 +60,7 @@ export function selectDueRows<Due extends object>(
   columns: Fragment,
   { statuses, now, limit, except = sql`false` }: DueRows,
 ) {
-  return sql<Due[]>`
+  const read = () => sql<Due[]>`
     select ${columns} from ${sql(rows)} r
     where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING')
       and status = any(${statuses}::text[]::review_status[]) and (status <> 'AWAITING' or valid_from <= ${now})
@@ -67,11 +68,12 @@ export function selectDueRows<Due extends object>(
       and (status = 'AWAITING' or not exists (
         select from ${sql(changes)} m
         where m.company_id = r.company_id and m.${sql(idColumn)} = r.${sql(idColumn)}
-          and m.to_status = 'PRE_REVIEW' and m.moved_by = 'staff'))
+          and m.to_status = 'PRE_REVIEW' and m.moved_by = 'staff')) ${reachable(sql)}
     union all
     select ${columns} from ${sql(rows)} r
-    where status in ('AWAITING', 'APPROVED') and valid_to <= ${now}
+    where status in ('AWAITING', 'APPROVED') and valid_to <= ${now} ${reachable(sql)}
     limit ${limit}`
+  return acrossCompanies(sql, read)
 }
 
 /** Far more changes than a review has. */
