@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('money', () => {
 
     await page.getByRole('link', { name: 'All statements' }).click()
     await page.getByRole('link', { name: 'Ledger' }).click()
-    await page.getByText(`Days and times in ${billingZone}`).waitFor()
+    await page.getByText('Days and times: Moscow time').waitFor()
     await page.getByRole('combobox', { name: 'Kind of movement' }).selectOption('Top-up')
     await eventually(async () => expect(await page.getByRole('row').count()).toBe(3))
     expect(page.url()).toContain('kind=TOPUP')

@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { companyOrders, companyStatuses } from '../../../src/domain/companies/company.ts'
 import { AttentionList } from '../overview/attention.tsx'
 import { Figures } from '../overview/figures.tsx'
-import { type Attention, overviewQuery } from '../overview/overview.ts'
+import { overviewQuery } from '../overview/overview.ts'
 import { Icon } from '../parts/content/icon.tsx'
 import { Section } from '../parts/content/section.tsx'
 import { BoneRows } from '../parts/lists/bones.tsx'
@@ -18,8 +18,9 @@ import { useMe } from '../session.ts'
 import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './companies.module.css'
-import { type CompaniesSearch, companiesSearchOf, listQuery, type Shown } from './companies.ts'
+import { type CompaniesSearch, companiesSearchOf, listQuery } from './companies.ts'
 import { CompanyTable } from './company-table.tsx'
+import { useWithFailures } from './failures.ts'
 import { NewCompanyDialog } from './new-company-dialog.tsx'
 
 /** All companies of a partner, and for staff of all partners, each with its state. */
@@ -45,7 +46,7 @@ export function CompaniesPage() {
         }
       />
       {overview && overview.companies > 0 && <Figures overview={overview} />}
-      <List search={search} failures={overview?.attention.filter(({ kind }) => kind === 'failures') ?? []} />
+      <List search={search} />
       {overview && overview.attention.length > 0 && (
         <div className={styles.attention}>
           <AttentionList lines={overview.attention} zone={overview.zone} />
@@ -57,10 +58,8 @@ export function CompaniesPage() {
 }
 CompaniesPage.firstQueries = ({ search }: Opened) => [listQuery(companiesSearchOf(search)), overviewQuery(undefined)]
 
-type ListProps = { search: CompaniesSearch; failures: Attention[] }
-
-/** This list contains no failures of dispatches. Only the overview reads them. */
-function List({ search, failures }: ListProps) {
+function List({ search }: { search: CompaniesSearch }) {
+  const withFailures = useWithFailures()
   const { say } = useWords()
   const { data, error, refetch } = useQuery(listQuery(search))
   return (
@@ -72,11 +71,7 @@ function List({ search, failures }: ListProps) {
       {data ? (
         data.items.length > 0 ? (
           <>
-            <CompanyTable
-              companies={data.items.map(one => withFailures(one, failures))}
-              zone={data.zone}
-              at={data.at}
-            />
+            <CompanyTable companies={data.items.map(withFailures)} zone={data.zone} at={data.at} />
             <CursorPages to="/companies" search={search} ids={data.items.map(({ companyId }) => companyId)} {...data} />
           </>
         ) : (
@@ -89,11 +84,6 @@ function List({ search, failures }: ListProps) {
       )}
     </Section>
   )
-}
-
-const withFailures = (shown: Shown, failures: Attention[]): Shown => {
-  const own = failures.filter(line => 'company' in line && line.company.companyId === shown.companyId)
-  return { ...shown, attention: [...own, ...shown.attention] }
 }
 
 /** Every change of a filter returns to the first page. */

@@ -43,4 +43,10 @@ export type Clock = ReturnType<typeof clockOf>
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
+/** The zone in words, if it is the usual one. */
+export const useZoneName = () => {
+  const { say } = useWords()
+  return (zone: string) => (zone === 'Europe/Moscow' ? say('overview.moscowTime') : zone)
+}
+
 export const useClock = (zone: string): Clock => clockOf(useWords().language, zone)

@@ -13,7 +13,7 @@ import { useMe } from '../session.ts'
 import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { AttentionList } from './attention.tsx'
-import { useClock } from './clock.ts'
+import { useClock, useZoneName } from './clock.ts'
 import { Figures } from './figures.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import styles from './overview.module.css'
@@ -44,10 +44,11 @@ OverviewPage.firstQueries = ({ chosen }: Opened) => [overviewQuery(chosen)]
 function Moment({ overview: { at, zone }, isLive }: { overview: Overview; isLive: boolean }) {
   const { say } = useWords()
   const { today, time } = useClock(zone)
+  const zoneName = useZoneName()
   return (
     <>
       <span className={styles.moment}>
-        {today(at)}, {time(at)} {zone === 'Europe/Moscow' ? say('overview.moscowTime') : zone}
+        {today(at)}, {time(at)} {zoneName(zone)}
       </span>{' '}
       <span className={isLive ? styles.live : styles.notLive}>
         {say(isLive ? 'overview.live' : 'overview.notLive')}

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import companyStyles from '../companies/companies.module.css'
 import { listQuery } from '../companies/companies.ts'
 import { CompanyTable } from '../companies/company-table.tsx'
+import { useWithFailures } from '../companies/failures.ts'
 import { useFormats } from '../format.ts'
 import { Icon } from '../parts/content/icon.tsx'
 import { Section } from '../parts/content/section.tsx'
@@ -81,13 +82,14 @@ function Actions({ partner: { isActive, isLocked }, onTask }: { partner: Partner
 /** The first companies by name, with a link to the list of all. */
 function CompaniesSection({ partner: { partnerId, companies } }: { partner: Partner }) {
   const { say } = useWords()
+  const withFailures = useWithFailures()
   const [places, setPlaces] = useState<number[]>([])
   const { data, error, refetch } = useQuery(listQuery({ partnerId, after: places.at(-1) }))
   return (
     <Section title={say('partners.companies')} note={String(companies)}>
       {data ? (
         data.items.length > 0 ? (
-          <CompanyTable companies={data.items} zone={data.zone} at={data.at} isOfOne />
+          <CompanyTable companies={data.items.map(withFailures)} zone={data.zone} at={data.at} isOfOne />
         ) : (
           <p className="note">{say('partners.noCompanies')}</p>
         )

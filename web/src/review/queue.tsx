@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useFigures } from '../dispatches/figures.ts'
 import { useTrafficNames } from '../parts/names/traffic-names.ts'
+import { PatternText } from '../templates/pattern-text.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './review.module.css'
 import { type Item, isSame, type Open, searchOf } from './review.ts'
@@ -53,7 +54,7 @@ function QueueLink({ item, isOpen }: { item: Item; isOpen: boolean }) {
       aria-current={isOpen ? 'true' : undefined}
       className={styles.item}
     >
-      <b>{item.title}</b>
+      <b>{item.kind === 'template' ? <PatternText pattern={item.title} /> : item.title}</b>
       <span>{span(60 * minutes)}</span>
       <span>{item.companyName}</span>
       <span>{where}</span>

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Fragment, useState } from 'react'
 import { useFormats } from '../../format.ts'
+import { useZoneName } from '../../overview/clock.ts'
 import { Icon } from '../../parts/content/icon.tsx'
 import { BoneRows } from '../../parts/lists/bones.tsx'
 import { DayFilter } from '../../parts/lists/day-filter.tsx'
@@ -99,11 +100,12 @@ type TableProps = { companyId: number; lines: Line[]; dayEnds: Map<string, numbe
 function LedgerTable({ companyId, lines, dayEnds, currency, zone }: TableProps) {
   const { say } = useWords()
   const { weekDay, sign } = useMoneyFormats()
+  const zoneName = useZoneName()
   const amount = useAmounts([...lines.map(line => line.amount), ...dayEnds.values()])
   const days = [...Map.groupBy(lines, ({ day }) => day)]
   return (
     <>
-      <p className="note">{say('money.ledger.zone', { zone })}</p>
+      <p className="note">{say('money.ledger.zone', { zone: zoneName(zone) })}</p>
       <table className={`${table.table} ${styles.ledger}`}>
         <thead>
           <tr>

@@ -64,7 +64,7 @@ export const money = {
   'money.cause.singles': 'Single messages',
   'money.cause.dispatch': 'Dispatch {id}',
   'money.ledger.csv': 'CSV of this list',
-  'money.ledger.zone': 'Days and times in {zone}',
+  'money.ledger.zone': 'Days and times: {zone}',
   'money.ledger.time': 'Time',
   'money.ledger.entry': 'Movement',
   'money.ledger.amount': 'Amount, {sign}',
