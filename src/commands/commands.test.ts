@@ -712,6 +712,11 @@ describe('beside a running service', () => {
         ['month', 'detach', '--month', '2020-01'],
         /Month 2020-01 cannot be detached: there is no such month\./,
       )
+      const withTexts = await runHere(['month', 'detach', '--month', '2020-02'], {
+        ...env,
+        TIDINGS_KEEP_TEXTS_DAYS: '30',
+      })
+      expect(withTexts.stderr).toMatch(/Month 2020-02 cannot be detached: its texts are not removed yet/)
       const detached = { month: '2020-02', messages: 1, table: 'messages_2020_02' }
       expect(await answerHere(['month', 'detach', '--month', '2020-02'], env)).toEqual(detached)
       expect(await of('2020-02')).toEqual({ ...february, state: 'detached' })

@@ -1,5 +1,6 @@
 import { UsageError } from '../../base/errors.ts'
 import { databaseNow } from '../../db/clock.ts'
+import { hasTextsToRemove } from '../../domain/erasure/old-texts.ts'
 import { detachMonth, listMonths, type Month } from '../../domain/messages/months.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { textOption } from '../command-line.ts'
@@ -16,6 +17,12 @@ export async function listAll({ config, print }: Call) {
 export async function detachOne(call: Call) {
   const month = monthOption(call)
   await withDatabase(call.config, async ({ sql }) => {
+    // As engines do: the service does not change a month that is detached.
+    if (call.config.keepTextsDays && (await hasTextsToRemove(sql, month))) {
+      throw new UsageError(
+        `Month ${month} cannot be detached: its texts are not removed yet (TIDINGS_KEEP_TEXTS_DAYS). Engines remove them every ten minutes.`,
+      )
+    }
     const outcome = await detachMonth(sql, month, await databaseNow(sql))
     if (outcome.kind === 'refused') throw new UsageError(`Month ${month} cannot be detached: ${outcome.reason}.`)
     const { messages, table } = outcome

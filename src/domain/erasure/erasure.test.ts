@@ -237,7 +237,9 @@ describe('a number in every column of every table', () => {
   test('is not erased while a text with it is still to be sent', async () => {
     await db.sql`update dispatches set status = 'STARTED' where dispatch_id = 1`
     expect((await erase()).objections).toEqual([
-      expect.stringMatching(/^1 rows of dispatches have the number in a text/),
+      expect.stringMatching(
+        /^1 rows of dispatches have the number in a text that is still to be sent: dispatch 1 of company \d+ \(STARTED\)$/,
+      ),
     ])
     await db.sql`update dispatches set status = 'COMPLETED'`
     await db.sql`update messages set status = 'SENT' where destination <> ${NUMBER}`

@@ -41,7 +41,9 @@ export async function planErasure(pool: Sql, digits: string, isStopped = false):
     const rows = await store.countNaming(pool, target, digits)
     if (rows > 0) naming.push({ table: target.name, rows })
     for (const { column, rows } of await store.countObjecting(pool, target, digits, isStopped)) {
-      objections.push(objectionOf(target, column, rows))
+      const isDispatch = target.name === 'dispatches' && column === 'in use'
+      const named = isDispatch ? await nameDispatches(pool, target, digits, rows) : ''
+      objections.push(objectionOf(target, column, rows) + named)
     }
   }
   return { naming, objections }
@@ -51,8 +53,19 @@ function objectionOf({ name, rule: { expiring } }: store.Target, column: string,
   const end = expiring?.[column]
   if (end) return `the number is in ${name}.${column} (rows: ${rows}): housekeeping deletes it ${end}`
   return column === 'in use'
-    ? `${rows} rows of ${name} have the number in a text that is still to be sent: stop or wait for them`
+    ? `${rows} rows of ${name} have the number in a text that is still to be sent`
     : `the number is a setting, ${name}.${column} (rows: ${rows}): change it first`
+}
+
+const MOST_NAMED = 5
+
+/** `: dispatch 7 of company 1 (CREATED), …` */
+async function nameDispatches(pool: Sql, target: store.Target, digits: string, count: number): Promise<string> {
+  const some = await store.selectDispatchesInUse(pool, target, digits, MOST_NAMED)
+  const named = some.map(
+    ({ companyId, dispatchId, status }) => `dispatch ${dispatchId} of company ${companyId} (${status})`,
+  )
+  return `: ${[...named, ...(count > some.length ? ['…'] : [])].join(', ')}`
 }
 
 async function waitingUploads(pool: Sql): Promise<string[]> {

@@ -122,6 +122,16 @@ export async function countObjecting(sql: Sql, target: Target, digits: string, i
   return found.filter(({ rows }) => rows > 0)
 }
 
+export type DispatchInUse = { companyId: number; dispatchId: number; status: string }
+
+/** Some of the dispatches that `countObjecting` counts, so that a person finds them. */
+export const selectDispatchesInUse = (sql: Sql, target: Target, digits: string, most: number) =>
+  sql.unsafe<DispatchInUse[]>(
+    `select company_id, dispatch_id, status from dispatches
+     where ${names(target, digits, searchedIn(target.rule))} and not ${finished(target)} order by 1, 2 limit ${most}`,
+    [patternOf(digits)],
+  )
+
 const isOfOthers = (digits: string) => `not exists (
   select from messages m
   where m.company_id = cascades.company_id and m.cascade_uuid = cascades.cascade_uuid and m.destination = '${digits}')`
