@@ -55,10 +55,13 @@ export class Load {
     const messages = Array.from({ length: size }, () => ({ destination: this.#number() }))
     const { companyId, senderIds } = company
     const form = { companyId, name: 'Proof', senderIds, channelType: 'SMS', text: TEXT, messages }
-    const created = await partner('POST', '/dispatches', { ...form, ...(callbackUrl ? { callbackUrl } : {}) })
-    if (created.body.success !== size) throw new Error(`the dispatch was not accepted: ${JSON.stringify(created.body)}`)
-    await partner('POST', `/dispatches/${created.body.id}/start`)
-    this.dispatches.push(created.body.id)
+    const once = { 'idempotency-key': randomUUID() }
+    const { id, success } = await untilReady(() =>
+      partner('POST', '/dispatches', { ...form, ...(callbackUrl ? { callbackUrl } : {}) }, once),
+    )
+    if (success !== size) throw new Error(`the dispatch was not accepted: ${success} of ${size} messages`)
+    await untilReady(() => partner('POST', `/dispatches/${id}/start`))
+    this.dispatches.push(id)
     for (const { destination } of messages) this.accepted.push({ kind: 'dispatch', destination })
   }
 
@@ -119,6 +122,16 @@ export class Load {
   #number(): string {
     return this.#numbers.next().value!
   }
+}
+
+/** A service that is not ready for a moment says so with 503. A client then repeats its request. */
+async function untilReady(ask: () => ReturnType<Installation['partner']>) {
+  return eventually(async () => {
+    const { status, body } = await ask()
+    if (status < 300) return body
+    await pause(AGAIN_MS)
+    throw new Error(`The partner API answered ${status} ${JSON.stringify(body)}`)
+  })
 }
 
 type Request = { path: string; key: string; form: object }

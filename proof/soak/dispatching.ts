@@ -8,11 +8,16 @@ const LOOK_MS = 1000
 /** Every company always has a dispatch that waits for the gateway. */
 export function keepDispatching(installation: Installation, load: Load) {
   const stopping = new AbortController()
-  const loops = installation.companies.map(company => keep(installation, load, company, stopping.signal))
+  const errors: unknown[] = []
+  const loops = installation.companies.map(company =>
+    keep(installation, load, company, stopping.signal).catch(error => void errors.push(error)),
+  )
   return {
+    /** Throws if a dispatch could not be started. */
     async stop() {
       stopping.abort()
       await Promise.all(loops)
+      if (errors.length > 0) throw errors[0]
     },
   }
 }

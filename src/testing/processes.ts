@@ -190,7 +190,7 @@ export async function childrenOf(folder: string, command: 'api' | 'engine'): Pro
 export type Answer = { status: number; body: any }
 
 export type Client = {
-  (method: string, path: string, body?: unknown): Promise<Answer>
+  (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   token: string
 }
 
@@ -202,14 +202,14 @@ export async function logIn(partnerApi: string, login: string, password: string)
 }
 
 export const clientOf = (partnerApi: string, token: string): Client =>
-  Object.assign((method: string, path: string, body?: unknown) => call(partnerApi, token, method, path, body), {
-    token,
-  })
+  Object.assign((...request: Parameters<Client>) => call(partnerApi, token, ...request), { token })
 
-async function call(partnerApi: string, token: string, method: string, path: string, body?: unknown): Promise<Answer> {
+async function call(partnerApi: string, token: string, ...request: Parameters<Client>): Promise<Answer> {
+  const [method, path, body, headers] = request
   const response = await fetch(partnerApi + path, {
     method,
     headers: {
+      ...headers,
       ...(token ? { authorization: `Bearer ${token}` } : {}),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
