@@ -861,7 +861,7 @@ begin
   lock table only messages in share update exclusive mode;
   if to_regclass(partition) is null then
     execute format('create table %I (like messages including defaults including constraints including storage)
-      with (fillfactor = 70)', partition);
+      with (fillfactor = 50)', partition);
     execute format('alter table messages attach partition %I for values from (%L) to (%L)', partition,
       uuid7_floor(first_day at time zone 'UTC'), uuid7_floor((first_day + interval '1 month') at time zone 'UTC'));
   end if;

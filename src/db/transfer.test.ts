@@ -136,7 +136,7 @@ describe('a database that was exported and imported', () => {
   test('has the same attached and detached months, with free space on their pages', async () => {
     const [march] = await copy`
       select relispartition, reloptions from pg_class where relname = 'messages_2020_03'`
-    expect(march).toEqual({ relispartition: true, reloptions: ['fillfactor=70'] })
+    expect(march).toEqual({ relispartition: true, reloptions: ['fillfactor=50'] })
     expect([...(await columnsOf(copy, 'messages_2020_02'))]).toEqual([...(await columnsOf(db.sql, 'messages_2020_02'))])
   })
 
