@@ -1,6 +1,5 @@
 import { LEASE_SECONDS } from '../../src/domain/lanes/lane.ts'
-import { SAFETY_MS } from '../../src/engine/sending/active-chunks.ts'
-import { CHUNK } from '../../src/engine/sending/chunk-starter.ts'
+import { CHUNK, SAFETY_MS } from '../../src/engine/sending/active-chunks.ts'
 import { RENEW_EVERY_MS, WEIGHTS } from '../../src/engine/sending/scheduler.ts'
 import { CompanyTurns, createTurns } from '../../src/engine/sending/turns.ts'
 import type { Cost } from './costs.ts'

@@ -1,14 +1,15 @@
 import { afterEach, expect, test } from 'vitest'
 import { connect } from '../../src/db/sql.ts'
 import { companiesWithLeases, finishLeases, renewLeases, takeChunks } from '../../src/domain/lanes/lanes.ts'
-import { takeSingles } from '../../src/domain/leases/leases.ts'
+import { takeWithMessages } from '../../src/domain/leases/leases.ts'
+import { loadNumbering } from '../../src/domain/numbering/numbering.ts'
 import { acceptSingles } from '../../src/domain/singles/singles.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { aSingle } from '../../src/testing/factories.ts'
 import { runnableLanes } from '../../src/testing/lanes.ts'
 import { anOperator, schedulerWith } from '../../src/testing/schedulers.ts'
-import { aWorld, billingZone } from '../../src/testing/world.ts'
+import { aDispatch, aWorld, billingZone, someRecipients, start } from '../../src/testing/world.ts'
 
 /** Lanes of single messages with few messages each, which share their statements. */
 const db = useDatabase()
@@ -64,6 +65,36 @@ test('small lanes of a company are sent with one statement of each kind, each me
   }).toEqual({ leased: 1, read: 1, checked: 1, ended: 1 })
 })
 
+test('small lanes of several dispatches are sent with one statement of each kind, each message once', async () => {
+  const world = await aWorld(db.sql)
+  const numbering = await loadNumbering(db.sql)
+  for (let i = 0; i < 3; i++)
+    await start(db.sql, world, await aDispatch(db.sql, numbering, world, someRecipients(4 * 2)))
+  const { statements, submitted } = aScheduler()
+  await eventually(async () => expect(submitted).toHaveLength(24))
+  await eventually(async () => expect(await leases()).toEqual([]))
+  expect(new Set(submitted.map(({ uuid }) => uuid)).size).toBe(24)
+  const count = (about: RegExp) => statements.filter(text => about.test(text)).length
+  expect({
+    leased: count(/lease_chunks/),
+    read: count(/from messages/),
+    checked: count(/from stop_requests/),
+    ended: count(/finish_leases/),
+  }).toEqual({ leased: 1, read: 1, checked: 1, ended: 1 })
+})
+
+test('together they have no more messages than a slow gateway takes within a second', async () => {
+  await aCompanyWithSingles(3)
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  const { gateway, submitted } = anOperator(() => answered, 3)
+  const scheduler = schedulerWith(db.sql, db.sql, gateway, 50)
+  closings.push(() => scheduler.stop())
+  await eventually(async () => expect(gateway.busy).toBe(3))
+  expect(await leases()).toHaveLength(3)
+  answer()
+  await eventually(async () => expect(submitted).toHaveLength(12))
+})
+
 test('a message that is no longer waiting is not sent with its lane', async () => {
   const companyId = await aCompanyWithSingles(3)
   await db.sql`update messages set status = 'FAILED', final_at = now() where company_id = ${companyId} and seq = 1`
@@ -76,7 +107,7 @@ test('a lease of single messages comes with its messages in their order', async 
   const companyId = await aCompanyWithSingles(5)
   const lanes = await runnableLanes(db.sql, clock())
   const chunks = lanes.map(lane => ({ lane, size: 4 }))
-  const taken = await takeSingles(db.sql, companyId, chunks, crypto.randomUUID())
+  const taken = await takeWithMessages(db.sql, companyId, chunks, crypto.randomUUID())
   expect(taken.map(lease => lease?.queued?.map(({ seq }) => seq))).toEqual(lanes.map(() => [0, 1, 2, 3]))
 })
 

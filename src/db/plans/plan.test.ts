@@ -4,7 +4,7 @@ import { createDispatch } from '../../domain/dispatches/creating.ts'
 import { listDispatches, requireDispatch, requireDispatchProgress } from '../../domain/dispatches/reading.ts'
 import { MOST_WAITING_LANES } from '../../domain/lanes/lane.ts'
 import { hasTooManyLanes, lanesInTurn, queuesWithWork } from '../../domain/lanes/lanes.ts'
-import { takeSingles } from '../../domain/leases/leases.ts'
+import { takeWithMessages } from '../../domain/leases/leases.ts'
 import { acceptedMessages, pageOfMessages } from '../../domain/messages/messages.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { createTokenReader } from '../../domain/partners/partners.ts'
@@ -241,7 +241,7 @@ describe.each(planModes)('%s', mode => {
     test('have their messages read by their places, several lanes at once', async () => {
       const lanes = await lanesInTurn(db.sql, 3, now, [{ companyId: crowdedId, channelType: 'VK' }], 20)
       const chunks = lanes.map(lane => ({ lane, size: 1000 }))
-      const take = (sql: Pool) => undone(sql, tx => takeSingles(tx, crowdedId, chunks, crypto.randomUUID()))
+      const take = (sql: Pool) => undone(sql, tx => takeWithMessages(tx, crowdedId, chunks, crypto.randomUUID()))
       const reads = await readsOf(take, /lateral/)
       const ofMessages = reads.filter(({ table }) => table.startsWith('messages'))
       expect(ofMessages.every(({ index }) => index?.includes('company_id_lane_id_seq'))).toBe(true)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuid7Batch } from '../../base/uuid7.ts'
+import { lanesInTurn } from '../../domain/lanes/store.ts'
 import { updateStatuses } from '../../domain/messages/store.ts'
 import { selectOpen } from '../../domain/receipts/store.ts'
 import { selectReported } from '../../domain/recording/reported-messages.ts'
@@ -112,6 +113,41 @@ describe.each(planModes)('codes, %s', mode => {
         array['\\x01'::bytea], array[now() + interval '1 hour'], 3, now()
       from unnest(${made}::uuid[]) with ordinality q (verification_uuid, n)`
     return made
+  }
+})
+
+describe.each(planModes)('lanes, %s', mode => {
+  const [LANES, PAGE] = [2000, 20]
+
+  test('are read without reading the dispatches of all waiting lanes', async () => {
+    const companyId = await aCompany(db.sql, await aPartner(db.sql))
+    const pool = connect(db.url, { max: 1 })
+    await pool`select set_config('plan_cache_mode', ${mode}, false)`
+    const page = (sql: Sql) => lanesInTurn(sql, companyId, 3, new Date(), [{ channelType: 'SMS' }], PAGE)
+    await lanes(companyId, 1)
+    expect(await page(pool)).toHaveLength(1)
+    await lanes(companyId, LANES)
+    const read = await pool.begin(async tx => {
+      const before = await rowsRead(tx, 'dispatches')
+      const found = await page(tx)
+      expect(found.map(({ laneId }) => laneId)).toEqual(found.map(({ laneId }) => laneId).sort((a, b) => a - b))
+      expect(found).toHaveLength(PAGE)
+      return (await rowsRead(tx, 'dispatches')) - before
+    })
+    expect(read).toBeLessThanOrEqual(PAGE * (LANES + 1))
+    await pool.end()
+  })
+
+  /** Each belongs to a dispatch of its own. */
+  async function lanes(companyId: number, count: number) {
+    await db.sql`
+      with made as (
+        insert into dispatch_ids (company_id) select ${companyId}::bigint from generate_series(1, ${count}::int) returning dispatch_id),
+      dispatch as (
+        insert into dispatches (company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids, status)
+        select ${companyId}::bigint, dispatch_id, '', 'SMS', 'PROMO', '', '{}', 'STARTED' from made returning dispatch_id)
+      insert into lanes (company_id, dispatch_id, channel_type, priority, sender_name, brand_id, tail, open)
+      select ${companyId}::bigint, dispatch_id, 'SMS', 3, 'sms_promo', 1, 5, true from dispatch`
   }
 })
 

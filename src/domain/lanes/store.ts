@@ -81,6 +81,9 @@ export function selectCompaniesWithLeases(sql: Sql, now: Date, afterCompanyId: n
 /**
  * The next lanes of each of these channels of a company that may go now, in each those first that were served longest
  * ago. A disabled company has none.
+ *
+ * Senders and dispatches are joined to the page only. Joined to all waiting lanes, a cached plan from the time of few
+ * dispatches read all dispatches for each lane: 300 ms for 2,400 lanes.
  */
 export function lanesInTurn(
   sql: Sql,
@@ -91,21 +94,25 @@ export function lanesInTurn(
   limit: number,
 ) {
   return sql<PagedLane[]>`
-    select lane.* from unnest(
+    select ${columns(sql)}, l.tail - l.cursor as waiting, l.served_at::text as place, l.lane_id as place_id
+    from unnest(
       ${pages.map(({ channelType }) => channelType)}::text[],
       ${pages.map(({ after }) => after?.place ?? '-infinity')}::text[]::timestamptz[],
       ${pages.map(({ after }) => after?.id ?? 0)}::bigint[]
     ) q (channel_type, served_at, lane_id)
     join companies c on c.company_id = ${companyId} and c.status = 'ACTIVE'
     cross join lateral (
-      select ${columns(sql)}, l.tail - l.cursor as waiting, l.served_at::text as place, l.lane_id as place_id
-      from lanes l ${withSender(sql, companyId)}
+      select l.* from lanes l
       where l.company_id = ${companyId} and l.channel_type = q.channel_type and l.priority = ${priority}
-        and l.open and l.cursor < l.tail and ${mayGo(sql, now)}
+        and l.open and l.cursor < l.tail and l.not_before <= ${now} and (l.end_at is null or l.end_at > ${now})
+        and (l.sender_id is null or l.sender_id <> all (array(
+          select sender_id from senders where company_id = ${companyId} and suspended)))
         and (l.served_at, l.lane_id) > (q.served_at, q.lane_id)
       order by l.served_at, l.lane_id
       limit ${limit}
-    ) lane`
+    ) l
+    ${withSender(sql, companyId)}
+    order by l.served_at, l.lane_id`
 }
 
 /** The next leases of a company that expired or were returned, in open lanes. */

@@ -19,24 +19,29 @@ import * as store from './store.ts'
 /** A lease whose messages were read with it has them as `queued`. */
 export type LeaseWithMessages = Lease & { queued?: QueuedMessage[] }
 
+/** A chunk of a lane, with the first and the last message of its dispatch. */
+export type ChunkWithin = WantedChunk & { lane: Bounds }
+
 /**
- * Takes chunks of single messages of one company and reads the messages of all of them with one statement. If that fails, the
- * leases are there all the same, without \`queued\`.
+ * Takes chunks of one company and reads the messages of all of them together. If that fails, the leases are there all the
+ * same, without `queued`.
  */
-export async function takeSingles(
+export async function takeWithMessages(
   sql: Sql,
   companyId: number,
-  chunks: WantedChunk[],
+  chunks: ChunkWithin[],
   worker: string,
 ): Promise<(LeaseWithMessages | undefined)[]> {
   const leases = await takeChunks(sql, companyId, chunks, worker)
-  const taken = leases.filter(lease => lease !== undefined)
+  const taken = leases.flatMap((lease, i) => (lease ? [{ ...boundsOf(chunks[i]!), ...lease }] : []))
   if (taken.length === 0) return leases
   const queued = await queuedOfLeases(sql, companyId, taken).catch(() => undefined)
   if (!queued) return leases
   const byLane = Map.groupBy(queued, ({ laneId }) => laneId)
   return leases.map(lease => lease && { ...lease, queued: byLane.get(lease.laneId) ?? [] })
 }
+
+const boundsOf = ({ lane: { firstUuid, lastUuid } }: ChunkWithin): Bounds => ({ firstUuid, lastUuid })
 
 /** Ends the lease of a chunk. Messages that are left to send become new leases without a worker. */
 export async function closeLease(pool: Pool, lease: Lease, left: Run[], context: RecordingContext): Promise<void> {

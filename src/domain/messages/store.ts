@@ -218,8 +218,8 @@ export function queuedMessages(sql: Sql, range: Range & { most?: number }, bound
     order by m.seq limit ${range.most ?? null}`
 }
 
-/** The CREATED single messages of leases of a company, with the lane of each. */
-export function queuedOfLeases(sql: Sql, companyId: number, leases: Omit<Range, 'companyId'>[]) {
+/** The CREATED messages of leases of a company, with the lane of each. `bounds`: of all of them together. */
+export function queuedOfLeases(sql: Sql, companyId: number, leases: Omit<Range, 'companyId'>[], bounds: Bounds) {
   return sql<(QueuedMessage & { laneId: number })[]>`
     select leased.lane_id, queued.*
     from unnest(
@@ -231,7 +231,7 @@ export function queuedOfLeases(sql: Sql, companyId: number, leases: Omit<Range, 
       from messages m
       where m.company_id = ${companyId} and m.lane_id = leased.lane_id
         and m.seq >= leased.first_seq and m.seq < leased.next_seq
-        ${within(sql, { firstUuid: null, lastUuid: null })} and m.status = 'CREATED'
+        ${within(sql, bounds)} and m.status = 'CREATED'
       order by m.seq limit leased.next_seq - leased.first_seq
     ) queued`
 }

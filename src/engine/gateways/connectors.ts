@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
+import { createBatcher } from '../../base/concurrency/batcher.ts'
 import type { CallingChannel } from '../../channels/calling-channel.ts'
 import { isConnector } from '../../channels/catalogue.ts'
-import type { Channel, Feed } from '../../channels/channel.ts'
+import type { Channel, Feed, Outgoing } from '../../channels/channel.ts'
 import type { ConnectorName } from '../../channels/connector-names.ts'
 import { createHttpGateway } from '../../channels/http/http.ts'
 import { createPush } from '../../channels/push/push.ts'
@@ -71,11 +72,12 @@ const UNREPORTED_AFTER_SECONDS = 10
 
 function connectSimulator({ sql, log, worker }: ConnectorContext, gateway: Gateway, feed: Feed): Channel {
   const { gatewayId, channelType } = gateway
-  const outbox: Outbox = {
-    async keep(messages) {
-      await storeSimulated(sql, gatewayId, worker, messages)
-    },
-  }
+  // Small chunks that are sent together are stored together.
+  const keep = createBatcher(async (chunks: Outgoing[][]) => {
+    await storeSimulated(sql, gatewayId, worker, chunks.flat())
+    return chunks.map(() => undefined)
+  })
+  const outbox: Outbox = { keep }
   const simulator = new Simulator(gateway.settings, outbox, feed)
   // A real operator reports also after an engine was killed. So the other engines report the messages of the killed engine.
   let afterSeconds = 0

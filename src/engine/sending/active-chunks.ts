@@ -118,11 +118,12 @@ export class ActiveChunks {
   /** Counts the chunk against its gateway. The function that it returns ends that, once, and returns unused parts. */
   #occupy({ gateway, allowance }: Route, chunk: ActiveChunk): () => Promise<void> {
     let isReleased = false
-    if (gateway) gateway.busy += 1
+    const places = placesOf(chunk.lease, gateway)
+    if (gateway) gateway.busy += places
     return async () => {
       if (isReleased) return
       isReleased = true
-      if (gateway) gateway.busy -= 1
+      if (gateway) gateway.busy -= places
       this.#context.wakeUp()
       await this.#context.allowances.giveBack(allowance, allowance.parts - chunk.submittedParts)
     }
@@ -235,6 +236,13 @@ function attemptsOf(lane: RunnableLane, { attempts }: Lease, queued: QueuedMessa
 }
 
 const keyOf = ({ companyId, laneId }: { companyId: number; laneId: number }) => `${companyId}/${laneId}`
+
+/** Places of a gateway that a chunk takes: a small chunk takes a part of one, so that many small chunks go together. */
+const placesOf = ({ firstSeq, nextSeq }: Lease, gateway: LiveGateway | undefined): number =>
+  Math.min(1, (nextSeq - firstSeq) / messagesPerSecond(gateway, CHUNK))
+
+/** Most messages of a chunk. */
+export const CHUNK = 1000
 
 /** What a gateway takes within about a second, measured at its last chunk; before the first chunk, its window. */
 export function messagesPerSecond(gateway: LiveGateway | undefined, most: number): number {

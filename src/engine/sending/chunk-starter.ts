@@ -3,11 +3,12 @@ import { nextOpening } from '../../base/time/sending-window.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, isOver, isShared, type Lease, type RunnableLane, windowOf } from '../../domain/lanes/lane.ts'
 import { type PostponedLane, postponeLanes, takeChunks, takeOver, type WantedChunk } from '../../domain/lanes/lanes.ts'
-import { type LeaseWithMessages, takeSingles } from '../../domain/leases/leases.ts'
+import { type ChunkWithin, type LeaseWithMessages, takeWithMessages } from '../../domain/leases/leases.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
-import { type ActiveChunks, messagesPerSecond, type Route } from './active-chunks.ts'
+import { type ActiveChunks, CHUNK, messagesPerSecond, type Route } from './active-chunks.ts'
 import type { Allowance, Allowances, UsedUp } from './allowances.ts'
 import { batchByCompany } from './company-batcher.ts'
+import { isSmall } from './lane-queue.ts'
 
 export type ChunkStarterContext = {
   sql: Pool
@@ -32,9 +33,7 @@ export type Turn = {
 /** How many messages of a lane are being sent; `busy` when its gateways have no free place now. */
 export type Started = number | 'busy'
 
-/** Most messages of a chunk. */
-export const CHUNK = 1000
-/** Chunks that one gateway sends at once. Codes, which come one by one, have more places beside them. */
+/** Whole chunks that one gateway sends at once. Codes, which come one by one, have more places beside them. */
 export const CHUNKS_PER_GATEWAY = 3
 const MORE_FOR_CODES = 8
 /** Pause before a lane is read again whose gateways are down or whose sender name is not approved. */
@@ -52,7 +51,7 @@ export class ChunkStarter {
   readonly #running = new Set<Promise<void>>()
   readonly #lastUsed = new WeakMap<LiveGateway, number>()
   readonly #takeChunk: (chunk: WantedChunk & { companyId: number }) => Promise<Lease | undefined>
-  readonly #takeSingles: (chunk: WantedChunk & { companyId: number }) => Promise<LeaseWithMessages | undefined>
+  readonly #takeWithMessages: (chunk: ChunkWithin & { companyId: number }) => Promise<LeaseWithMessages | undefined>
   readonly #postponeLane: (lane: PostponedLane & { companyId: number }) => Promise<undefined>
 
   constructor(context: ChunkStarterContext) {
@@ -63,7 +62,7 @@ export class ChunkStarter {
       await postponeLanes(sql, companyId, lanes)
       return lanes.map(() => undefined)
     })
-    this.#takeSingles = batchByCompany((companyId, chunks) => takeSingles(sql, companyId, chunks, worker))
+    this.#takeWithMessages = batchByCompany((companyId, chunks) => takeWithMessages(sql, companyId, chunks, worker))
   }
 
   async start(lane: RunnableLane, turn: Turn): Promise<Started> {
@@ -110,7 +109,7 @@ export class ChunkStarter {
   async #takeLease(lane: RunnableLane, route: Route): Promise<LeaseWithMessages | undefined> {
     const { sql, worker, allowances } = this.#context
     const { companyId } = lane
-    const take = lane.dispatchId === null ? this.#takeSingles : this.#takeChunk
+    const take = isSmall(lane) || lane.dispatchId === null ? this.#takeWithMessages : this.#takeChunk
     let lease: LeaseWithMessages | undefined
     try {
       lease = lane.leaseId

@@ -1,6 +1,6 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Pool } from '../../db/sql.ts'
-import type { PagedLane, Place, Queue } from '../../domain/lanes/lane.ts'
+import type { PagedLane, Place, Queue, RunnableLane } from '../../domain/lanes/lane.ts'
 import { lanesInTurn, leasesInTurn } from '../../domain/lanes/lanes.ts'
 import type { CompanyTurns } from './turns.ts'
 
@@ -64,13 +64,23 @@ export class LaneQueue {
     return lane
   }
 
-  /** Takes the small lanes of a company that are already read, at most `most`: they are started together. */
-  takeSmall(companyId: number, most: number): PagedLane[] {
+  /**
+   * Takes small lanes that are already read, of the company and channel of this lane, with at most so many messages in all:
+   * they are started together.
+   */
+  takeSmall({ companyId, channelType }: PagedLane, mostLanes: number, mostMessages: number): PagedLane[] {
     const company = this.#companies.get(companyId)
     if (!company) return []
-    const small = company.lanes.filter(isSmall).slice(0, most)
-    company.lanes = company.lanes.filter(lane => !small.includes(lane))
-    return small
+    const small = new Set<PagedLane>()
+    let messages = 0
+    for (const lane of company.lanes) {
+      if (!isSmall(lane) || lane.channelType !== channelType) continue
+      messages += lane.waiting
+      if (messages > mostMessages || small.size === mostLanes) break
+      small.add(lane)
+    }
+    company.lanes = company.lanes.filter(lane => !small.has(lane))
+    return [...small]
   }
 
   /** Counts messages that were started. The rest of the lane comes again, behind the other lanes of its company. */
@@ -116,9 +126,8 @@ export class LaneQueue {
   }
 }
 
-/** A lane of single messages with so few messages that its statements cost more than its messages. */
-export const isSmall = ({ waiting, leaseId, dispatchId }: PagedLane): boolean =>
-  waiting <= SMALL && !leaseId && dispatchId === null
+/** A lane with so few messages that its statements cost more than its messages. */
+export const isSmall = ({ waiting, leaseId }: RunnableLane): boolean => waiting <= SMALL && !leaseId
 
 /** Adds a page to the lanes of a company, and notes where the next page of each source begins. */
 function take(company: Waiting, read: PagedLane[], limit: number) {

@@ -80,7 +80,8 @@ test('a code is sent while other messages occupy all places of the gateway', asy
   await aStartedDispatch(db.sql, numbering, 3)
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   const isCode = new Set<string>()
-  const { gateway, submitted } = anOperator(({ uuid }) => (isCode.has(uuid) ? Promise.resolve() : answered))
+  const ofOneChunk = 3 // so that each chunk takes a whole place
+  const { gateway, submitted } = anOperator(({ uuid }) => (isCode.has(uuid) ? Promise.resolve() : answered), ofOneChunk)
   const scheduler = aScheduler(gateway)
   await eventually(async () => expect(gateway.busy).toBe(3))
   const codes = await aStartedDispatch(db.sql, numbering, 1)

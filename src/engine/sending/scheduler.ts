@@ -7,7 +7,7 @@ import type { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type Loop, repeat } from '../loop.ts'
 import type { Recorder } from '../recording/recorder.ts'
-import { ActiveChunks } from './active-chunks.ts'
+import { ActiveChunks, CHUNK, messagesPerSecond } from './active-chunks.ts'
 import { Allowances } from './allowances.ts'
 import { ChunkStarter, hasFreePlace, type Turn } from './chunk-starter.ts'
 import { isSmall, LaneQueue } from './lane-queue.ts'
@@ -40,8 +40,8 @@ const BLOCK_EVERY_MS = 300
 const TURN_MS = 200
 /** Least time from the beginning of a turn that started chunks to the next turn. */
 const TURN_EVERY_MS = 25
-/** Small lanes that are started together. */
-const TOGETHER = 20
+/** Most small lanes that are started together. */
+const TOGETHER = 50
 
 /**
  * Finds lanes with messages to send and starts chunks of them, as many at once as the gateways take. All its state is in
@@ -169,7 +169,7 @@ export class Scheduler {
       const kind = shares.next(each => queues[each]?.hasMore() ?? false)
       const queue = kind === undefined ? undefined : queues[kind]
       if (kind === undefined || !queue) break
-      const lanes = await nextLanes(queue)
+      const lanes = await this.#nextLanes(queue)
       for (const [i, started] of (await this.#starter.startAll(lanes, turn)).entries()) {
         const lane = lanes[i]
         if (!lane || started === 'busy') continue
@@ -181,6 +181,19 @@ export class Scheduler {
       }
     }
     return !isAnyStarted && !queues.some(queue => queue.hasMore())
+  }
+
+  /**
+   * The lane whose turn it is, or several small lanes of its company, which are started together. Together they have no
+   * more messages than a gateway takes within about a second: higher priorities would have to wait for more.
+   */
+  async #nextLanes(queue: LaneQueue): Promise<PagedLane[]> {
+    const lane = await queue.next()
+    if (!lane) return []
+    if (!isSmall(lane)) return [lane]
+    const { up } = this.#context.gateways.ofChannel(lane.channelType)
+    const most = Math.min(CHUNK, ...up.map(gateway => messagesPerSecond(gateway, CHUNK)))
+    return [lane, ...queue.takeSmall(lane, TOGETHER - 1, most - lane.waiting)]
   }
 
   #openQueues(priorities: number[], found: FoundWork, now: Date, turn: Turn): LaneQueue[] {
@@ -212,13 +225,6 @@ export class Scheduler {
     if (this.#isOtherWaiting) this.#wakeUp.now()
     if (this.#isCodeWaiting) this.#wakeUpOfCodes.now()
   }
-}
-
-/** The lane whose turn it is, or several small lanes of its company, which are started together. */
-async function nextLanes(queue: LaneQueue): Promise<PagedLane[]> {
-  const lane = await queue.next()
-  if (!lane) return []
-  return isSmall(lane) ? [lane, ...queue.takeSmall(lane.companyId, TOGETHER - 1)] : [lane]
 }
 
 const timeout = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
