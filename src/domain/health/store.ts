@@ -125,17 +125,25 @@ export const selectVacuum = (sql: Sql) => sql<
   where d.datname = current_database()`
 
 /**
- * The programs that receive the WAL, except backups. A program such as pg_receivewal replays nothing, and a standby that
- * just connected has reported nothing yet. Without the rights of pg_monitor only their number is known.
+ * The programs that receive the WAL, except backups: these come and go. pg_basebackup has two connections, and the one for
+ * the WAL looks like a standby except for its name. Every user may read the name.
+ */
+const standbys = (sql: Sql) => sql`
+  pg_stat_replication
+  where state is distinct from 'backup' and (application_name in ('pg_basebackup', 'pg_receivewal')) is not true`
+
+/**
+ * Other programs than standbys replay nothing, and a standby that just connected has reported nothing yet. Without the
+ * rights of pg_monitor only their number is known.
  */
 export const selectReplication = (sql: Sql) => sql<{ replicas: number; behindBytes: number | null }[]>`
   select count(*)::int as replicas,
     max(pg_wal_lsn_diff(pg_current_wal_lsn(), coalesce(replay_lsn, flush_lsn, write_lsn, '0/0')))
       filter (where state is not null)::bigint as behind_bytes
-  from pg_stat_replication where state is distinct from 'backup'`
+  from ${standbys(sql)}`
 
 export const countStandbys = (sql: Sql) => sql<{ count: number }[]>`
-  select count(*)::int as count from pg_stat_replication where state is distinct from 'backup'`
+  select count(*)::int as count from ${standbys(sql)}`
 
 export const selectDatabase = (sql: Sql) => sql<{ version: string; sizeBytes: number }[]>`
   select current_setting('server_version') as version, pg_database_size(current_database())::bigint as size_bytes`
