@@ -129,6 +129,8 @@ describe('a statement with a value that cannot be written', () => {
     const json = { type: 'x', value: undefined }
     const [row] = await pool`select ${pool.json(json)}::jsonb as json, ${null} as none, ${[null]}::int[] as list`
     expect(row).toEqual({ json: { type: 'x' }, none: null, list: [null] })
+    const [plain] = await pool`select ${json as never}::jsonb as json`
+    expect(plain).toEqual({ json: { type: 'x' } })
     await pool`create temporary table pairs (a int, b int)`
     await pool`insert into pairs ${pool({ a: 1, b: undefined }, 'a')}`
     expect([...(await pool`select a, b from pairs`)]).toEqual([{ a: 1, b: null }])

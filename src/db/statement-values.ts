@@ -29,7 +29,7 @@ function refuseValue(value: unknown) {
   else if (isTyped(value) && value.value === undefined) throw unwritable('an undefined value')
 }
 
-/** `sql.typed.money(amount)`, `sql.json(value)`. */
-const isTyped = (value: object): value is { value: unknown } => 'value' in value && 'type' in value
+/** `sql.typed.money(amount)`, `sql.json(value)`: a Parameter of the driver. Plain JSON may have a type and a value too. */
+const isTyped = (value: object): value is { value: unknown } => 'value' in value && 'type' in value && 'array' in value
 
 const unwritable = (words: string) => new TypeError(`A statement has ${words}, which cannot be written`)

@@ -101,3 +101,40 @@ test('an ordinary error rolls the transaction back and reaches the caller unchan
   await expect(failed).rejects.toMatchObject({ code: '23502' })
   await expectOrder()
 })
+
+describe('a savepoint', () => {
+  test('refuses a statement that the driver cannot write, and keeps the rest of the transaction', async () => {
+    await pool.begin(async sql => {
+      await sql`insert into lines values ('after')`
+      const refused = sql.savepoint(async inner => {
+        await inner`insert into lines values ('undone')`
+        await inner`insert into lines values (${undefined as never})`
+      })
+      await expect(refused).rejects.toThrow('cannot be written')
+      const nested = sql.savepoint('outer', outer => outer.savepoint(inner => inner`select ${undefined as never}`))
+      await expect(nested).rejects.toThrow('cannot be written')
+      expect(await sql.savepoint(inner => inner`select line from lines`)).toEqual([{ line: 'after' }])
+    })
+    await db.sql`truncate lines`
+    await expectOrder()
+  })
+
+  test('in which the connection is lost ends with this error, and nothing more is sent', async () => {
+    const seen: unknown[] = []
+    const lost = pool.begin(async sql => {
+      const pid = await pidOf(sql)
+      await sql
+        .savepoint(async inner => {
+          await inner`insert into lines values ('before')`
+          await kill(pid)
+          await turn()
+          await inner`insert into lines values ('too late')`
+        })
+        .catch(error => seen.push(error.code))
+      await sql`insert into lines values ('too late as well')`
+    })
+    await expect(lost).rejects.toThrow()
+    await eventually(() => expect(seen).toEqual(['CONNECTION_CLOSED']))
+    await expectOrder()
+  })
+})

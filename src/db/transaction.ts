@@ -39,11 +39,9 @@ export function guardTransactions<Pool extends { begin: unknown }>(pool: Pool, s
   return pool
 }
 
-function untilLost(work: Work, sql: Transaction, state: State): Promise<unknown> {
+function untilLost(work: Work, sql: Transaction, state: State, onLost = () => {}): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const end = (settle: () => void) => {
-      if (!state.lost) settle()
-    }
+    const end = (settle: () => void) => (state.lost ? onLost() : settle())
     Promise.resolve(work(sql)).then(
       value => end(() => resolve(value)),
       error => {
@@ -57,8 +55,7 @@ function untilLost(work: Work, sql: Transaction, state: State): Promise<unknown>
 /** The same transaction. It rejects statements after its connection is lost, and statements that the driver cannot write. */
 function guarded(sql: Transaction, state: State): Transaction {
   const refuseLost = () => {
-    if (state.lost)
-      throw Object.assign(new Error('the connection of this transaction was lost'), { code: 'CONNECTION_CLOSED' })
+    if (state.lost) throw connectionLost()
   }
   return new Proxy(sql, {
     apply(target, self, args) {
@@ -68,7 +65,25 @@ function guarded(sql: Transaction, state: State): Transaction {
     },
     get(target, name) {
       if (name === 'unsafe' || name === 'savepoint') refuseLost()
-      return Reflect.get(target, name)
+      return name === 'savepoint' ? guardedSavepoint(target, state) : Reflect.get(target, name)
     },
   })
 }
+
+/**
+ * The driver gives the work of a savepoint an object of its own, which must be guarded too. After a lost connection the
+ * driver must not roll back to the savepoint, so for the driver the work never ends. The caller gets the error.
+ */
+const guardedSavepoint =
+  (sql: Transaction, state: State) =>
+  (...args: [string, Work] | [Work]): Promise<unknown> => {
+    const work = args.at(-1) as Work
+    const lost = Promise.withResolvers<never>()
+    const onLost = () => lost.reject(connectionLost())
+    const inner: Work = own => untilLost(work, guarded(own, state), state, onLost)
+    const ended = typeof args[0] === 'string' ? sql.savepoint(args[0], inner) : sql.savepoint(inner)
+    return Promise.race([ended, lost.promise])
+  }
+
+const connectionLost = () =>
+  Object.assign(new Error('the connection of this transaction was lost'), { code: 'CONNECTION_CLOSED' })
