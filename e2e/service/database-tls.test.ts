@@ -132,7 +132,9 @@ describe.skipIf(!hasPostgres || !hasOpenssl())("TLS to the database (needs opens
   })
 
   test('a file that is missing, a closed port and a server that hangs up are errors with a reason', async () => {
-    expect(await encryptionOf(byName(), 'sslmode=verify-full&sslrootcert=/no/ca.crt')).toMatchObject({ code: 'ENOENT' })
+    const missing = await encryptionOf(byName(), 'sslmode=verify-full&sslrootcert=/no/ca.crt')
+    expect(missing).toMatchObject({ code: 'ERR_TLS_FILE', message: 'the TLS file /no/ca.crt cannot be read: ENOENT' })
+    expect(isConnectionRefused(missing)).toBe(true)
     const closed = await encryptionOf(`127.0.0.1:${await freePort()}`, 'sslmode=require')
     expect(isDatabaseAway(closed)).toBe(true)
     const port = await freePort()

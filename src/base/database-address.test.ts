@@ -25,7 +25,7 @@ describe('the hosts', () => {
 
 test('the driver gets an address without the parts that it reads otherwise', () => {
   const url =
-    'postgres://u:p%40@a,b:5433/tidings?host=c&sslmode=require&sslrootcert=/ca.pem&target_session_attrs=read-write&port=1&options=-x'
+    'postgres://u:p%40@a,b:5433/tidings?host=c&sslmode=require&sslrootcert=/ca.pem&target_session_attrs=read-write&port=1&channel_binding=prefer&options=-x'
   expect(readDatabaseAddress(url).driverUrl).toBe('postgres://u:p%40@localhost/tidings?options=-x')
 })
 
@@ -45,6 +45,15 @@ test.each([
 test('the files of TLS', () => {
   const { tls } = readDatabaseAddress('postgres://u@a/x?sslmode=verify-ca&sslrootcert=/r&sslcert=/c&sslkey=/k')
   expect(tls).toMatchObject({ rootFile: '/r', certificateFile: '/c', keyFile: '/k', isDirect: false })
+})
+
+test.each([
+  ['sslmode=require', false],
+  ['sslmode=require&sslnegotiation=postgres', false],
+  ['sslmode=require&sslnegotiation=direct', true],
+  ['sslrootcert=system&sslnegotiation=direct', true],
+])('TLS with %s comes first: %s', (query, isDirect) => {
+  expect(readDatabaseAddress(`postgres://u@a/x?${query}`).tls?.isDirect).toBe(isDirect)
 })
 
 test('the address for people names all hosts and no password', () => {
@@ -72,6 +81,10 @@ test.each([
   ['postgres://u@a/x?hostaddr=10.0.0.1', /has hostaddr/],
   ['postgres://u@a/x?sslmode=verify_full', /^sslmode of .* must be one of disable, allow, .*"verify_full"/],
   ['postgres://u@a/x?sslrootcert=/ca.pem', /has sslrootcert and no sslmode\.$/],
+  ['postgres://u@a/x?sslcert=/c.pem&sslkey=/k.pem', /has sslcert and no sslmode\.$/],
+  ['postgres://u@a/x?sslkey=/k.pem', /has sslkey and no sslmode\.$/],
+  ['postgres://u@a/x?sslnegotiation=direct', /has sslnegotiation and no sslmode\.$/],
+  ['postgres://u@a/x?sslmode=require&sslnegotiation=Direct', /^sslnegotiation of .* postgres or direct, not "Direct"/],
   ['postgres://u@a/x?sslmode=require&sslcrl=/crl.pem', /has sslcrl/],
 ])('%s is refused in one sentence', (url, sentence) => {
   expect(() => readDatabaseAddress(url)).toThrow(UsageError)

@@ -32,7 +32,10 @@ const USUAL_PORT = '5432'
 const NOT_TAKEN = ['hostaddr', 'load_balance_hosts', 'service', 'passfile', 'sslpassword', 'sslcrl', 'sslcrldir']
 const TLS_MODES: readonly string[] = ['allow', 'prefer', 'require', 'verify-ca', 'verify-full']
 const READ_HERE = ['host', 'port', 'target_session_attrs']
-const READ_FOR_TLS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation']
+const NEED_MODE = ['sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation']
+const READ_FOR_TLS = ['ssl', 'sslmode', ...NEED_MODE]
+/** The driver has no channel binding, and the server would take the word for a setting of its own. */
+const NOT_USED = ['channel_binding']
 
 /**
  * Reads an address as the programs of PostgreSQL do: `postgres://user:password@a:5432,b:5433/name`, or with `host=a,b`
@@ -48,7 +51,7 @@ export function readDatabaseAddress(url: string): DatabaseAddress {
   const all = hostsOf(query.get('host') ?? hosts, query.get('port') ?? portsOf(hosts))
   const target = targetOf(query.get('target_session_attrs'))
   const tls = tlsOf(query)
-  for (const name of [...READ_HERE, ...READ_FOR_TLS]) query.delete(name)
+  for (const name of [...READ_HERE, ...READ_FOR_TLS, ...NOT_USED]) query.delete(name)
   const rest = query.size > 0 ? `?${query}` : ''
   return { hosts: all, target, tls, driverUrl: `${scheme}//${user}localhost${path}${rest}` }
 }
@@ -126,15 +129,26 @@ function targetOf(text: string | null): Target | undefined {
 /** Without a word there is no TLS. With authorities to trust, `require` also checks the certificate, as in libpq. */
 function tlsOf(query: URLSearchParams): Tls | undefined {
   const root = query.get('sslrootcert') ?? undefined
-  const mode = modeOf(query.get('sslmode') ?? query.get('ssl'), root)
+  const isDirect = isDirectOf(query.get('sslnegotiation'))
+  const word = query.get('sslmode') ?? query.get('ssl')
+  const alone = NEED_MODE.find(name => query.has(name))
+  if (word === null && alone && root !== SYSTEM) {
+    throw new UsageError(`The address of the database has ${alone} and no sslmode.`)
+  }
+  const mode = modeOf(word, root)
   if (mode === undefined) return
   return {
     mode: mode === 'require' && root ? 'verify-ca' : mode,
-    isDirect: query.get('sslnegotiation') === 'direct',
+    isDirect,
     rootFile: root === SYSTEM ? undefined : root,
     certificateFile: query.get('sslcert') ?? undefined,
     keyFile: query.get('sslkey') ?? undefined,
   }
+}
+
+function isDirectOf(text: string | null): boolean {
+  if (text === null || text === 'postgres' || text === 'direct') return text === 'direct'
+  throw new UsageError(`sslnegotiation of the address of the database must be postgres or direct, not "${text}".`)
 }
 
 /** `sslrootcert=system`: the authorities that Node.js trusts. */
@@ -142,7 +156,6 @@ const SYSTEM = 'system'
 
 function modeOf(text: string | null, root: string | undefined): Tls['mode'] | undefined {
   if (root === SYSTEM) return 'verify-full'
-  if (text === null && root) throw new UsageError('The address of the database has sslrootcert and no sslmode.')
   if (text === null || text === 'disable' || text === 'false') return
   if (text === 'true') return 'verify-full' // the word of the driver: ssl=true
   if (TLS_MODES.includes(text)) return text as Tls['mode']

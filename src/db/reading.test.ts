@@ -93,6 +93,7 @@ test.each([
   'CERT_HAS_EXPIRED',
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+  'ERR_TLS_FILE', // the file of the authorities is being replaced
 ])('a read that loses the replica with %s is answered by the primary', async code => {
   const { source, reading, away, nameOf } = twoServers()
   away.code = code

@@ -47,7 +47,15 @@ async function optionsOf({ host }: Host, tls: Tls): Promise<ConnectionOptions> {
   }
 }
 
-const contentOf = async (path: string | undefined) => (path === undefined ? undefined : await readFile(path))
+/** The code counts as refused (`isConnectionRefused`), so reads go to the primary. */
+async function contentOf(path: string | undefined): Promise<Buffer | undefined> {
+  if (path === undefined) return
+  return readFile(path).catch(cause => {
+    throw Object.assign(new Error(`the TLS file ${path} cannot be read: ${cause.code}`, { cause }), {
+      code: 'ERR_TLS_FILE',
+    })
+  })
+}
 
 const SSL_REQUEST = Buffer.from('0000000804d2162f', 'hex')
 
