@@ -33,6 +33,9 @@ export type CallbackSenderContext = {
 const RETRY_SECONDS = 300
 const LEASE_SECONDS = 8
 const POLL_MS = 200
+/** After a search the engine rests for this many times its duration, but not longer than a second. */
+const RESTS = 4
+const MOST_REST_MS = 1000
 const SAVE_PROGRESS_EVERY_MS = 300
 const EXPIRE_EVERY_MS = 1000
 const TESTS_EVERY_MS = 500
@@ -122,7 +125,9 @@ export class CallbackSender {
     const { log } = this.#context
     while (!this.#isStopping) {
       this.#sessionEnded = Promise.withResolvers()
+      const begunAt = performance.now()
       await this.#claimReceivers().catch(err => log.error({ err, loop: 'callbacks' }, 'loop.failed'))
+      await this.#rest(Math.min(MOST_REST_MS, RESTS * (performance.now() - begunAt)))
       const timer = new AbortController()
       // When receivers wait for a session, the end of a session is the moment to look again. Otherwise polling is enough.
       await Promise.race([
@@ -131,6 +136,11 @@ export class CallbackSender {
       ])
       timer.abort()
     }
+  }
+
+  /** While many companies wait for callbacks, a search takes long. It takes at most a part of the time of the database. */
+  async #rest(ms: number) {
+    if (!this.#isStopping) await pause(ms)
   }
 
   async #claimReceivers() {
