@@ -36,6 +36,10 @@ begin
     where inhparent = 'messages'::regclass
       and inhrelid::regclass::text >= 'messages_' || to_char(now() at time zone 'UTC', 'YYYY_MM')
   loop
-    execute format('alter table %s set (fillfactor = 50)', partition);
+    begin
+      execute format('alter table %s set (fillfactor = 50)', partition);
+    exception when lock_not_available then
+      raise notice 'the table % keeps its fill factor: it is locked', partition;
+    end;
   end loop;
 end $$;
