@@ -65,6 +65,23 @@ test('a stop does not wait for ever for an answer: the connector says what becom
   expect(results.map(({ kind }) => kind)).toEqual(['unknown', 'lost'])
 })
 
+test('a code goes before the waiting messages of all other batches', async () => {
+  const provider = aProvider()
+  const channel = new CallingChannel({ window: 1, send: provider.send })
+  const submitted = Array.from({ length: 30 }, (_, i) => submit(channel, `batch ${i} `, 1))
+  const code = messages('code ', 1).map(message => ({ ...message, isCode: true as const }))
+  const sent = channel.submit(
+    code,
+    () => {},
+    () => true,
+  )
+  await answerAll(provider, 2)
+  await sent
+  expect(provider.seen.slice(0, 2)).toEqual(['batch 0 0', 'code 0'])
+  await answerAll(provider, 31)
+  await Promise.all(submitted)
+})
+
 test('batches take turns in the order of their arrival', async () => {
   const provider = aProvider()
   const channel = new CallingChannel({ window: 1, send: provider.send })

@@ -111,13 +111,19 @@ export class CallingChannel implements Channel {
 
   #startCalls() {
     while (this.#calls.size < this.#window && this.#jobs.length > 0) {
-      this.#turn = (this.#turn + 1) % this.#jobs.length
+      this.#turn = this.#nextTurn()
       const job = this.#jobs[this.#turn]
       if (!job) return
       const index = job.next++
       if (job.next === job.batch.length) this.#jobs.splice(this.#turn--, 1)
       this.#start(job, index)
     }
+  }
+
+  /** Jobs take turns, and codes go before all others. */
+  #nextTurn(): number {
+    const ofCodes = this.#jobs.findIndex(({ batch }) => batch[0]?.isCode)
+    return ofCodes >= 0 ? ofCodes : (this.#turn + 1) % this.#jobs.length
   }
 
   #start(job: Job, index: number) {

@@ -12,6 +12,8 @@ export type Outgoing = {
   parts: number
   /** How many attempts were made before. */
   attempts: number
+  /** A verification code: it is submitted before the waiting messages of other batches. */
+  isCode?: true
   /** Content beyond the plain text; absent for a plain text. */
   content?: Content
   /** The end of the lifetime of the message. Operators get it as the validity period. */

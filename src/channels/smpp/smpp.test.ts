@@ -276,6 +276,17 @@ describe('against our SMSC', () => {
     expect(channel.window).toBe(10)
   })
 
+  test('a code goes before the waiting messages of all other batches', async () => {
+    const { smsc, messages } = await anSmsc({ answerMs: 20 })
+    const { channel, up } = aChannel(smsc.port, { window: 1 })
+    await up()
+    const others = Array.from({ length: 30 }, () => send(channel, many(1)))
+    const code = aMessage({ isCode: true })
+    await send(channel, [code])
+    expect(messages.findIndex(({ to }) => to === code.destination)).toBeLessThan(5)
+    await Promise.all(others)
+  })
+
   test('batches take turns: a single message does not wait behind a large batch', async () => {
     const { smsc, messages } = await anSmsc({ answerMs: 5 })
     const { channel, up } = aChannel(smsc.port, { window: 2 })

@@ -118,8 +118,10 @@ export class Submitter implements Pick<Channel, 'submit'> {
     return this.#ready.shift()
   }
 
+  /** Batches take turns, and codes go before all others. */
   #nextBatch(): Batch | undefined {
-    this.#turn = (this.#turn + 1) % Math.max(1, this.#batches.length)
+    const ofCodes = this.#batches.findIndex(({ messages }) => messages[0]?.isCode)
+    this.#turn = ofCodes >= 0 ? ofCodes : (this.#turn + 1) % Math.max(1, this.#batches.length)
     return this.#batches[this.#turn]
   }
 

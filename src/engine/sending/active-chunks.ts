@@ -225,10 +225,12 @@ export class ActiveChunks {
     const leases = [...this.#chunks.values()].map(({ lease }) => lease)
     const blocked = new Set((await blockedLanes(this.#context.sql, leases)).map(keyOf))
     for (const chunk of this.#chunks.values()) if (blocked.has(keyOf(chunk.lease))) chunk.isBlocked = true
-    for (const { slice } of [...this.#chunks.values()])
-      if (slice && performance.now() > slice.startedAt + LONG_SLICE_MS) await slice.checkAgain()
+    const slow = [...this.#chunks.values()].flatMap(({ slice }) => slice ?? []).filter(isSlow)
+    await Promise.all(slow.map(slice => slice.checkAgain())) // chunks of one company share a check
   }
 }
+
+const isSlow = ({ startedAt }: { startedAt: number }) => performance.now() > startedAt + LONG_SLICE_MS
 
 function attemptsOf(lane: RunnableLane, { attempts }: Lease, queued: QueuedMessage[]): Attempt[] {
   const before = { attempts, ...(lane.gatewayId ? { gatewayId: lane.gatewayId } : {}) }
@@ -237,9 +239,14 @@ function attemptsOf(lane: RunnableLane, { attempts }: Lease, queued: QueuedMessa
 
 const keyOf = ({ companyId, laneId }: { companyId: number; laneId: number }) => `${companyId}/${laneId}`
 
+/** The smallest part of a place, so that a gateway never has hundreds of chunks. A sum of such parts is exact. */
+const LEAST_PART = 1 / 32
+
 /** Places of a gateway that a chunk takes: a small chunk takes a part of one, so that many small chunks go together. */
-const placesOf = ({ firstSeq, nextSeq }: Lease, gateway: LiveGateway | undefined): number =>
-  Math.min(1, (nextSeq - firstSeq) / messagesPerSecond(gateway, CHUNK))
+function placesOf({ firstSeq, nextSeq }: Lease, gateway: LiveGateway | undefined): number {
+  const share = (nextSeq - firstSeq) / messagesPerSecond(gateway, CHUNK)
+  return Math.min(1, Math.ceil(share / LEAST_PART) * LEAST_PART)
+}
 
 /** Most messages of a chunk. */
 export const CHUNK = 1000

@@ -8,7 +8,7 @@ import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type ActiveChunks, CHUNK, messagesPerSecond, type Route } from './active-chunks.ts'
 import type { Allowance, Allowances, UsedUp } from './allowances.ts'
 import { batchByCompany } from './company-batcher.ts'
-import { isSmall } from './lane-queue.ts'
+import { isSmall, SMALL } from './lane-queue.ts'
 
 export type ChunkStarterContext = {
   sql: Pool
@@ -40,6 +40,8 @@ const MORE_FOR_CODES = 8
 const NOT_READY_MS = 1000
 const BUSY_MS = 100
 const NEVER_MS = 24 * 3600_000
+/** Most messages of a chunk of a small lane, which may have grown since it was read. */
+const MOST_OF_SMALL = 2 * SMALL
 
 /** Whether a gateway has a place for one more chunk of this priority. */
 export const hasFreePlace = ({ busy }: LiveGateway, priority: number): boolean =>
@@ -114,7 +116,11 @@ export class ChunkStarter {
     try {
       lease = lane.leaseId
         ? await takeOver(sql, { companyId, leaseId: lane.leaseId }, worker)
-        : await take({ companyId, lane, size: route.mostMessages })
+        : await take({
+            companyId,
+            lane,
+            size: isSmall(lane) ? Math.min(route.mostMessages, MOST_OF_SMALL) : route.mostMessages,
+          })
     } finally {
       if (!lease) await allowances.giveBack(route.allowance, route.allowance.parts)
     }

@@ -10,7 +10,7 @@ const NEXT_PAGE = 200
 /** A company whose lanes cannot go is not read any further in this turn. */
 const MOST_PAGES = 5
 /** Messages of a small lane. */
-const SMALL = 50
+export const SMALL = 50
 /** Companies whose first pages are read together. */
 const COMPANIES_AT_ONCE = 50
 
@@ -64,20 +64,14 @@ export class LaneQueue {
     return lane
   }
 
-  /**
-   * Takes small lanes that are already read, of the company and channel of this lane, with at most so many messages in all:
-   * they are started together.
-   */
-  takeSmall({ companyId, channelType }: PagedLane, mostLanes: number, mostMessages: number): PagedLane[] {
+  /** Takes small lanes of a company that are already read and fit: they are started together. */
+  takeSmall(companyId: number, most: number, fits: (lane: PagedLane) => boolean): PagedLane[] {
     const company = this.#companies.get(companyId)
     if (!company) return []
     const small = new Set<PagedLane>()
-    let messages = 0
     for (const lane of company.lanes) {
-      if (!isSmall(lane) || lane.channelType !== channelType) continue
-      messages += lane.waiting
-      if (messages > mostMessages || small.size === mostLanes) break
-      small.add(lane)
+      if (small.size === most) break
+      if (isSmall(lane) && fits(lane)) small.add(lane)
     }
     company.lanes = company.lanes.filter(lane => !small.has(lane))
     return [...small]

@@ -1,6 +1,6 @@
 import type { Content } from '../../base/content/content.ts'
 import type { Outgoing } from '../../channels/channel.ts'
-import type { RunnableLane } from '../../domain/lanes/lane.ts'
+import { CODES, type RunnableLane } from '../../domain/lanes/lane.ts'
 import { acceptedParts } from '../../domain/receipts/receipts.ts'
 import { addressesByName } from '../../domain/subscribers/subscribers.ts'
 import { type Attempt, senderNameOf, type Work } from './work.ts'
@@ -55,6 +55,7 @@ const outgoing = (
   text: message.text,
   parts: message.parts,
   attempts: message.attempts,
+  ...(lane.priority === CODES ? { isCode: true } : {}),
   ...contentOf(lane, message),
   ...expiryOf(lane, message, now),
   ...(addresses ? { addresses } : {}),

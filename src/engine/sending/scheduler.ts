@@ -183,17 +183,28 @@ export class Scheduler {
     return !isAnyStarted && !queues.some(queue => queue.hasMore())
   }
 
-  /**
-   * The lane whose turn it is, or several small lanes of its company, which are started together. Together they have no
-   * more messages than a gateway takes within about a second: higher priorities would have to wait for more.
-   */
+  /** The lane whose turn it is, or several small lanes of its company, which are started together. */
   async #nextLanes(queue: LaneQueue): Promise<PagedLane[]> {
     const lane = await queue.next()
     if (!lane) return []
     if (!isSmall(lane)) return [lane]
-    const { up } = this.#context.gateways.ofChannel(lane.channelType)
-    const most = Math.min(CHUNK, ...up.map(gateway => messagesPerSecond(gateway, CHUNK)))
-    return [lane, ...queue.takeSmall(lane, TOGETHER - 1, most - lane.waiting)]
+    const taken = new Map<LiveGateway, number>()
+    this.#fits(lane, taken)
+    return [lane, ...queue.takeSmall(lane.companyId, TOGETHER - 1, other => this.#fits(other, taken))]
+  }
+
+  /**
+   * Whether the lane may join a group: a group has no more messages for a gateway than it takes within about a second,
+   * because higher priorities would have to wait for more. The slowest gateway of the lane counts.
+   */
+  #fits({ channelType, brandId, senderName, waiting }: PagedLane, taken: Map<LiveGateway, number>): boolean {
+    const { up } = this.#context.gateways.serving(channelType, brandId, senderName)
+    const slowest = up.toSorted((a, b) => messagesPerSecond(a, CHUNK) - messagesPerSecond(b, CHUNK))[0]
+    if (!slowest) return true
+    const messages = (taken.get(slowest) ?? 0) + waiting
+    if (taken.has(slowest) && messages > messagesPerSecond(slowest, CHUNK)) return false
+    taken.set(slowest, messages)
+    return true
   }
 
   #openQueues(priorities: number[], found: FoundWork, now: Date, turn: Turn): LaneQueue[] {
