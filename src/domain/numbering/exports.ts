@@ -43,12 +43,15 @@ async function* registerPieces(sql: Sql) {
   }
 }
 
+/** The heading comes with the first numbers: alone it is an empty list, and a file that breaks off must not be one. */
 async function* portedPieces(sql: Sql) {
-  yield `${PORTED_HEADING}\n`
-  for (let after = 0; ; ) {
-    const page = await store.findPortedAfter(sql, after, PORTED_PAGE)
-    if (page.length === 0) return
-    yield page.map(({ number, brandId }) => `${number};${brandOf(brandId)}\n`).join('')
-    after = page.at(-1)!.number
+  let page = await store.findPortedAfter(sql, 0, PORTED_PAGE)
+  yield `${PORTED_HEADING}\n${portedLines(page)}`
+  while (page.length > 0) {
+    page = await store.findPortedAfter(sql, page.at(-1)!.number, PORTED_PAGE)
+    if (page.length > 0) yield portedLines(page)
   }
 }
+
+const portedLines = (page: readonly { number: number; brandId: number }[]) =>
+  page.map(({ number, brandId }) => `${number};${brandOf(brandId)}\n`).join('')

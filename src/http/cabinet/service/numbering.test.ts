@@ -321,6 +321,13 @@ describe('the numbering in use is downloaded and imported again', () => {
     expect((await stateOf()).ported).toBe(0)
   })
 
+  test('as a list of ported numbers that is not an empty list when it breaks off after the first piece', async () => {
+    await importPorted(api.sql, sourceOf(['79160000001;TELE2']))
+    const { pieces } = await exportNumbering(api.sql, 'ported')
+    expect((await pieces.next()).value).toMatch(/^number;brand\n79160000001;TELE2\n/)
+    await pieces.return(undefined)
+  })
+
   test('only as a whole: an import during the download ends the file', async () => {
     const { pieces } = await exportNumbering(api.sql, 'register')
     await pieces.next()
