@@ -712,11 +712,13 @@ describe('beside a running service', () => {
         ['month', 'detach', '--month', '2020-01'],
         /Month 2020-01 cannot be detached: there is no such month\./,
       )
-      const withTexts = await runHere(['month', 'detach', '--month', '2020-02'], {
-        ...env,
-        TIDINGS_KEEP_TEXTS_DAYS: '30',
-      })
-      expect(withTexts.stderr).toMatch(/Month 2020-02 cannot be detached: its texts are not removed yet/)
+      const withTexts = async (month: string) =>
+        (await runHere(['month', 'detach', '--month', month], { ...env, TIDINGS_KEEP_TEXTS_DAYS: '30' })).stderr
+      expect(await withTexts('2020-02')).toMatch(
+        /Month 2020-02 cannot be detached: its texts are not removed yet\. Engines remove texts when they are older than 30 days/,
+      )
+      expect(await withTexts('2020-01')).toMatch(/Month 2020-01 cannot be detached: there is no such month\./)
+      expect(await withTexts(current)).toMatch(/cannot be detached: it is the current month\./)
       const detached = { month: '2020-02', messages: 1, table: 'messages_2020_02' }
       expect(await answerHere(['month', 'detach', '--month', '2020-02'], env)).toEqual(detached)
       expect(await of('2020-02')).toEqual({ ...february, state: 'detached' })

@@ -1,7 +1,8 @@
 import { UsageError } from '../../base/errors.ts'
 import { databaseNow } from '../../db/clock.ts'
+import type { Sql } from '../../db/sql.ts'
 import { hasTextsToRemove } from '../../domain/erasure/old-texts.ts'
-import { detachMonth, listMonths, type Month } from '../../domain/messages/months.ts'
+import { detachMonth, listMonths, type Month, refuseDetaching } from '../../domain/messages/months.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { textOption } from '../command-line.ts'
 import { recorded } from '../recorded.ts'
@@ -17,13 +18,10 @@ export async function listAll({ config, print }: Call) {
 export async function detachOne(call: Call) {
   const month = monthOption(call)
   await withDatabase(call.config, async ({ sql }) => {
-    // As engines do: the service does not change a month that is detached.
-    if (call.config.keepTextsDays && (await hasTextsToRemove(sql, month))) {
-      throw new UsageError(
-        `Month ${month} cannot be detached: its texts are not removed yet (TIDINGS_KEEP_TEXTS_DAYS). Engines remove them every ten minutes.`,
-      )
-    }
-    const outcome = await detachMonth(sql, month, await databaseNow(sql))
+    const now = await databaseNow(sql)
+    const refusal = (await refuseDetaching(sql, month, now)) ?? (await refuseWithTexts(sql, month, call.config))
+    const outcome =
+      refusal === undefined ? await detachMonth(sql, month, now) : { kind: 'refused' as const, reason: refusal }
     if (outcome.kind === 'refused') throw new UsageError(`Month ${month} cannot be detached: ${outcome.reason}.`)
     const { messages, table } = outcome
     // Detaching has a transaction of its own kind: it is recorded right after.
@@ -35,6 +33,12 @@ export async function detachOne(call: Call) {
       `Month ${month} is closed and detached: its ${messages} messages are in the table ${table}, to be archived or dropped.`,
     )
   })
+}
+
+/** As engines do: the service does not change a month that is detached. */
+async function refuseWithTexts(sql: Sql, month: string, { keepTextsDays }: Call['config']) {
+  if (!keepTextsDays || !(await hasTextsToRemove(sql, month))) return
+  return `its texts are not removed yet. Engines remove texts when they are older than ${keepTextsDays} days (TIDINGS_KEEP_TEXTS_DAYS)`
 }
 
 function monthOption(call: Call): string {

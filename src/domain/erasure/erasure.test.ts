@@ -238,12 +238,14 @@ describe('a number in every column of every table', () => {
     await db.sql`update dispatches set status = 'STARTED' where dispatch_id = 1`
     expect((await erase()).objections).toEqual([
       expect.stringMatching(
-        /^1 rows of dispatches have the number in a text that is still to be sent: dispatch 1 of company \d+ \(STARTED\)$/,
+        /^1 rows of dispatches have the number in a text that is still to be sent \(dispatch 1 of company \d+: STARTED\): stop or wait for them$/,
       ),
     ])
     await db.sql`update dispatches set status = 'COMPLETED'`
     await db.sql`update messages set status = 'SENT' where destination <> ${NUMBER}`
-    expect((await erase()).objections.join()).toMatch(/rows of messages_\d{4}_\d{2} have the number in a text/)
+    expect((await erase()).objections.join()).toMatch(
+      /rows of messages_\d{4}_\d{2} have the number in a text that is still to be sent: stop or wait for them/,
+    )
     await db.sql`update messages set status = 'FAILED'`
     await db.sql`update messages set status = 'SENT' where destination = ${NUMBER}`
     expect((await erase()).objections.join()).toMatch(/the operator has not reported on 2 messages yet/)

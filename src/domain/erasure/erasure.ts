@@ -43,29 +43,29 @@ export async function planErasure(pool: Sql, digits: string, isStopped = false):
     for (const { column, rows } of await store.countObjecting(pool, target, digits, isStopped)) {
       const isDispatch = target.name === 'dispatches' && column === 'in use'
       const named = isDispatch ? await nameDispatches(pool, target, digits, rows) : ''
-      objections.push(objectionOf(target, column, rows) + named)
+      objections.push(objectionOf(target, column, rows, named))
     }
   }
   return { naming, objections }
 }
 
-function objectionOf({ name, rule: { expiring } }: store.Target, column: string, rows: number): string {
+function objectionOf({ name, rule: { expiring } }: store.Target, column: string, rows: number, named: string): string {
   const end = expiring?.[column]
   if (end) return `the number is in ${name}.${column} (rows: ${rows}): housekeeping deletes it ${end}`
   return column === 'in use'
-    ? `${rows} rows of ${name} have the number in a text that is still to be sent`
+    ? `${rows} rows of ${name} have the number in a text that is still to be sent${named}: stop or wait for them`
     : `the number is a setting, ${name}.${column} (rows: ${rows}): change it first`
 }
 
 const MOST_NAMED = 5
 
-/** `: dispatch 7 of company 1 (CREATED), …` */
+/** ` (dispatch 7 of company 1: CREATED, …)` */
 async function nameDispatches(pool: Sql, target: store.Target, digits: string, count: number): Promise<string> {
   const some = await store.selectDispatchesInUse(pool, target, digits, MOST_NAMED)
   const named = some.map(
-    ({ companyId, dispatchId, status }) => `dispatch ${dispatchId} of company ${companyId} (${status})`,
+    ({ companyId, dispatchId, status }) => `dispatch ${dispatchId} of company ${companyId}: ${status}`,
   )
-  return `: ${[...named, ...(count > some.length ? ['…'] : [])].join(', ')}`
+  return ` (${[...named, ...(count > some.length ? ['…'] : [])].join(', ')})`
 }
 
 async function waitingUploads(pool: Sql): Promise<string[]> {

@@ -97,10 +97,7 @@ export async function detachMonth(pool: Pool, month: string, now: Date): Promise
   const detachment = pool.begin('isolation level repeatable read', async (sql): Promise<Detachment> => {
     await store.lockMonths(sql)
     const refusal =
-      (await refuseAbsent(sql, month)) ??
-      (await objectionTo(sql, month, now)) ??
-      (await refusePending(sql, month)) ??
-      (await refuseBusy(sql, month))
+      (await refuseDetaching(sql, month, now)) ?? (await refusePending(sql, month)) ?? (await refuseBusy(sql, month))
     if (refusal !== undefined) return { month, kind: 'refused', reason: refusal }
 
     await store.storeSums(sql, month)
@@ -115,6 +112,10 @@ export async function detachMonth(pool: Pool, month: string, now: Date): Promise
 }
 
 const BUSY = 'a long transaction, such as a backup or a verification, uses the messages; try again later'
+
+/** The reason why a month cannot be detached, from the checks that are fast. */
+export const refuseDetaching = async (sql: Sql, month: string, now: Date): Promise<string | undefined> =>
+  (await refuseAbsent(sql, month)) ?? (await objectionTo(sql, month, now))
 
 async function refuseAbsent(sql: Sql, month: string): Promise<string | undefined> {
   const found = (await knownMonths(sql)).find(known => known.month === month)
