@@ -44,10 +44,13 @@ function tellFailure(error: unknown) {
   throw error
 }
 
-/** With a font that is decoded before the page is drawn, the browser does not lay out every text a second time. */
+/**
+ * Asks for the font before the first layout. If it is decoded when the page is drawn, the browser does not lay out every
+ * text a second time. Without the font the page is drawn with another one.
+ */
 const loadFont = () => document.fonts.load('1em Inter', languageOfDevice() === 'ru' ? 'AЯ' : 'A')
 
 showTheme()
-void loadFont()
+void loadFont().catch(() => {})
 // Without `await`: the scripts of a page import this module, so both would wait for each other forever.
 void drawPage().catch(tellFailure)
