@@ -13,7 +13,7 @@ afterEach(() => {
 
 /** Two servers as far as a reading asks them: their positions in the log. */
 function twoServers(mostLagMs = 200) {
-  const servers = { primary: 1000, replica: 1000, isReplicaAway: false, isPrimaryAway: false }
+  const servers = { primary: 1000, replica: 1000, isReplicaAway: false, isPrimaryAway: false, misses: 0 }
   const away = Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
   const primary = (async () => {
     if (servers.isPrimaryAway) throw away
@@ -24,7 +24,12 @@ function twoServers(mostLagMs = 200) {
     return [{ position: servers.replica }]
   }
   const replica = askReplica as unknown as Pool
-  const openProbe = () => Object.assign(() => askReplica(), { end: async () => {} }) as unknown as Pool
+  const measure = async () => {
+    if (servers.misses === 0) return askReplica()
+    servers.misses -= 1
+    throw away
+  }
+  const openProbe = () => Object.assign(() => measure(), { end: async () => {} }) as unknown as Pool
   const log = pino({ level: 'silent' })
   const reading = new ReplicaReading({ primary, replica, openProbe, hangUp: () => {}, mostLagMs, log, everyMs: 5 })
   started.push(reading)
@@ -115,6 +120,20 @@ test('a read on a replica that hangs is answered by the primary', async () => {
   )
   servers.isReplicaAway = true
   expect(await answer).toBe('answered')
+})
+
+test.each([
+  [1, 'replica'],
+  [2, 'primary'],
+])('after %i missed measurements in a row a read that waits is answered by the %s', async (misses, answerer) => {
+  const { servers, source, reading, nameOf } = twoServers()
+  await eventually(async () => expect(await source()).toBe('replica'))
+  const slow = Promise.withResolvers<string>()
+  const answer = reading.read(pool => (nameOf(pool) === 'replica' ? slow.promise : Promise.resolve('primary')))
+  servers.misses = misses
+  await eventually(() => expect([servers.misses, reading.state().isReplica]).toEqual([0, true]))
+  slow.resolve('replica')
+  expect(await answer).toBe(answerer)
 })
 
 test.each(['28P01', 'CERT_HAS_EXPIRED'])('a measurement that fails with %s is a lost replica too', async code => {

@@ -33,6 +33,8 @@ type Settings = {
 
 const MEASURE_EVERY_MS = 1000
 const ANSWER_MS = 3000
+/** One missed measurement may be a server that is busy for a moment: then its reads would all fall on the primary. */
+const SILENT_AFTER = 2
 const CATCH_UP_MS = 1000
 const LOOK_EVERY_MS = 50
 
@@ -42,9 +44,9 @@ const LOOK_EVERY_MS = 50
  * is cut off is noticed too, which its own clock could not show, and a replica of an idle primary is not behind.
  *
  * The measurement has a connection of its own, so it answers while all connections of the pool are in use. This tells a
- * read that waits for a free connection from a read on a server that hangs. When a measurement gets no answer, all reads
- * of this moment go to the primary, and the connections are closed: a firewall may have dropped them, and a new one may
- * work. If it has dropped only the connection of one read, the limit of silence of the pool closes it (`silenceMs`).
+ * read that waits for a free connection from a read on a server that hangs. When a measurement gets no answer, new reads go
+ * to the primary. When the next one gets none either, over the same connection, all reads of this moment go there too, and
+ * the connections are closed: a firewall may have dropped them, and a new one may work. If it has dropped only the connection of one read, the limit of silence of the pool closes it (`silenceMs`).
  */
 export class ReplicaReading implements Reading {
   readonly #settings: Settings
@@ -54,6 +56,8 @@ export class ReplicaReading implements Reading {
   #isReplica = false
   #lagMs: number | undefined
   #probe: Pool | undefined
+  /** Measurements without an answer, in a row. */
+  #missed = 0
   /** Each rejects one read that waits for the replica. */
   readonly #reads = new Set<(error: ReplicaSilent) => void>()
 
@@ -124,19 +128,21 @@ export class ReplicaReading implements Reading {
     try {
       this.#probe ??= openProbe()
       const replayed = await positionOf(this.#probe)
+      this.#missed = 0
       this.#ahead = this.#ahead.filter(each => each.position > replayed)
       this.#lagMs = this.#ahead[0] ? performance.now() - this.#ahead[0].at : 0
       this.#use(this.#lagMs <= mostLagMs)
     } catch (error) {
       this.#lagMs = undefined
       this.#use(false, error)
-      this.#closeProbe()
-      this.#endReads(error, askedAt)
+      this.#missed += 1
+      if (this.#missed >= SILENT_AFTER) this.#endReads(error, askedAt)
     }
     this.#ahead = this.#ahead.slice(0, MOST_POSITIONS)
   }
 
   #endReads(cause: unknown, openedBefore: number) {
+    this.#closeProbe()
     for (const reject of this.#reads) reject(new ReplicaSilent('the replica did not answer', { cause }))
     this.#settings.hangUp(openedBefore)
   }
