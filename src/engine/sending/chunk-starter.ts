@@ -51,7 +51,9 @@ export const hasFreePlace = ({ busy }: LiveGateway, priority: number): boolean =
 export class ChunkStarter {
   readonly #context: ChunkStarterContext
   readonly #running = new Set<Promise<void>>()
+  /** Which of all uses was the last of a gateway. */
   readonly #lastUsed = new WeakMap<LiveGateway, number>()
+  #uses = 0
   readonly #takeChunk: (chunk: WantedChunk & { companyId: number }) => Promise<Lease | undefined>
   readonly #takeWithMessages: (chunk: ChunkWithin & { companyId: number }) => Promise<LeaseWithMessages | undefined>
   readonly #postponeLane: (lane: PostponedLane & { companyId: number }) => Promise<undefined>
@@ -90,6 +92,7 @@ export class ChunkStarter {
     const route = await this.#drawAllowance(lane, free, turn.usedUp())
     if (route.allowance.parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
     if (route.allowance.parts === 0) return this.#postpone(lane, now, this.#retryAt(lane, route.allowance))
+    if (route.gateway) this.#lastUsed.set(route.gateway, ++this.#uses) // the next lane of a group uses another gateway
     return () => this.#lease(lane, route)
   }
 
@@ -102,7 +105,6 @@ export class ChunkStarter {
     const askedAt = performance.now()
     const lease = await this.#takeLease(lane, route)
     if (!lease) return 0
-    if (route.gateway) this.#lastUsed.set(route.gateway, performance.now())
     this.#run(lane, lease, route, askedAt)
     return Math.min(lease.nextSeq - lease.firstSeq, route.mostMessages)
   }

@@ -152,8 +152,9 @@ export class Scheduler {
     if (waitMs > 0) await timeout(waitMs)
   }
 
-  #idle(wakeUp: Promise<void>, search: WorkSearch) {
-    return Promise.race([wakeUp, timeout(Math.max(this.#context.idleMs ?? IDLE_MS, search.pauseMs))])
+  async #idle(wakeUp: Promise<void>, search: WorkSearch) {
+    if (this.#isStopping) return // the wake-up of the stop may have come before this turn
+    await Promise.race([wakeUp, timeout(Math.max(this.#context.idleMs ?? IDLE_MS, search.pauseMs))])
   }
 
   /**
