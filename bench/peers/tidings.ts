@@ -12,6 +12,7 @@ import { addGateway } from '../../src/domain/gateways/gateways.ts'
 import { createKey } from '../../src/domain/keys/keys.ts'
 import { brands } from '../../src/domain/numbering/brand.ts'
 import { aCompany, aPartner, aSender, type TestPartner } from '../../src/testing/factories.ts'
+import { signal } from '../../src/testing/signal.ts'
 import { memoryOf, pidsOfTree, secondsOfTree } from './processes.ts'
 import { SmscProcess } from './smsc.ts'
 import { BINDS, type System, TEXT, WINDOW } from './system.ts'
@@ -174,7 +175,7 @@ class Service {
     await this.#leave() // otherwise the bench itself would start the database again
     const pids = await this.#pids()
     const ended = this.#process && once(this.#process, 'exit')
-    for (const pid of pids) killNow(pid)
+    for (const pid of pids) signal(pid, 'SIGKILL')
     await ended
   }
 
@@ -228,12 +229,6 @@ class Service {
     const file = await readFile(join(this.#dataDir, 'postgres', 'postmaster.pid'), 'utf8')
     return Number.parseInt(file, 10)
   }
-}
-
-function killNow(pid: number) {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {} // it has ended with its parent
 }
 
 const isOk = (url: string) =>

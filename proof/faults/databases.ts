@@ -6,7 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Cleanups } from '../../bench/stage.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { hasPostgres, PostgresCluster } from '../../src/testing/postgres-cluster.ts'
-import { type Installation, type Installing, signal } from '../installation/installation.ts'
+import { signal } from '../../src/testing/signal.ts'
+import type { Installation, Installing } from '../installation/installation.ts'
 import { type Fault, OF_ALL_ENGINES } from './fault.ts'
 
 const FULL_MS = 20_000

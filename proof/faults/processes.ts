@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { pidsOfTree } from '../../bench/peers/processes.ts'
 import { eventually } from '../../src/testing/eventually.ts'
-import { type Installation, signal } from '../installation/installation.ts'
+import { signal } from '../../src/testing/signal.ts'
+import type { Installation } from '../installation/installation.ts'
 import { type Fault, OF_ALL_ENGINES, OF_ONE_ENGINE } from './fault.ts'
 
 const FROZEN_MS = 30_000

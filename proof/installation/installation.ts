@@ -24,6 +24,7 @@ import {
   type Service,
   startService,
 } from '../../src/testing/processes.ts'
+import { signal } from '../../src/testing/signal.ts'
 import { Receiver } from './receiver.ts'
 
 export const ENGINES = 2
@@ -215,11 +216,4 @@ async function environment(folder: string, { env, databaseUrl }: Installing): Pr
       : {}),
     ...env,
   }
-}
-
-/** A process that has ended meanwhile needs no signal. */
-export function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name)
-  } catch {}
 }

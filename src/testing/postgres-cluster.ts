@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { connect } from '../db/sql.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
+import { signal } from './signal.ts'
 
 /** For tests: servers of Debian's PostgreSQL with standbys, and its PgBouncer. */
 
@@ -56,10 +57,10 @@ class ServerProcess {
   }
 
   /** To the server, or with all of its processes: a machine that fails stops them at once. */
-  signal(signal: NodeJS.Signals, { all }: { all: boolean }): void {
+  signal(name: NodeJS.Signals, { all }: { all: boolean }): void {
     const server = childrenOf(this.#child.pid!).find(pid => nameOf(pid) !== 'sh')
     const pids = server === undefined ? [] : all ? [server, ...childrenOf(server)] : [server]
-    for (const pid of pids) process.kill(pid, signal)
+    for (const pid of pids) signal(pid, name)
   }
 
   async kill(): Promise<void> {

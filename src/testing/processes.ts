@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect } from 'vitest'
 import { eventually } from './eventually.ts'
+import { signal } from './signal.ts'
 
 /** For tests: runs tidings in processes of its own, as operators do. */
 
@@ -122,7 +123,7 @@ export function useDataFolders(): () => Promise<string> {
 
   afterAll(async () => {
     for (const folder of folders) {
-      for (const { pid } of await processesOf(folder)) kill(pid)
+      for (const { pid } of await processesOf(folder)) signal(pid, 'SIGKILL')
       await eventually(() => expectNothingRunning(folder)).catch(() => {})
       await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
     }
@@ -133,14 +134,6 @@ export function useDataFolders(): () => Promise<string> {
     await chmod(folder, 0o755)
     folders.push(folder)
     return join(folder, 'data')
-  }
-}
-
-function kill(pid: number) {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // The process has already ended.
   }
 }
 

@@ -34,6 +34,7 @@ import {
   useDataFolders,
   withPassword,
 } from '../../testing/processes.ts'
+import { signal } from '../../testing/signal.ts'
 
 const NOBODY = { uid: 65534, gid: 65534 }
 const SECRET = 'invented for the tests, 32 characters and more'
@@ -325,7 +326,7 @@ describe('a database of ones own', () => {
   })
 
   afterAll(async () => {
-    for (const { pid } of await processesOf(folder)) process.kill(pid, 'SIGKILL')
+    for (const { pid } of await processesOf(folder)) signal(pid, 'SIGKILL')
     for (const name of databases) await onServer(admin => admin`drop database if exists ${admin(name)} with (force)`)
   })
 
