@@ -11,7 +11,7 @@ import { runnableLanes } from '../../src/testing/lanes.ts'
 import { anOperator, schedulerWith } from '../../src/testing/schedulers.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start } from '../../src/testing/world.ts'
 
-/** Lanes of single messages with few messages each, which share their statements. */
+/** Lanes with few messages each, which share their statements. */
 const db = useDatabase()
 const clock = () => new Date()
 const closings: (() => Promise<unknown>)[] = []
@@ -50,12 +50,12 @@ function aScheduler() {
 
 const leases = () => db.sql`select from leases`
 
-test('small lanes of a company are sent with one statement of each kind, each message once', async () => {
-  await aCompanyWithSingles(3)
+/** Each message once, and all with one statement of each kind. */
+async function expectSentTogether(messages: number) {
   const { statements, submitted } = aScheduler()
-  await eventually(async () => expect(submitted).toHaveLength(12))
+  await eventually(async () => expect(submitted).toHaveLength(messages))
   await eventually(async () => expect(await leases()).toEqual([]))
-  expect(new Set(submitted.map(({ uuid }) => uuid)).size).toBe(12)
+  expect(new Set(submitted.map(({ uuid }) => uuid)).size).toBe(messages)
   const count = (about: RegExp) => statements.filter(text => about.test(text)).length
   expect({
     leased: count(/lease_chunks/),
@@ -63,6 +63,11 @@ test('small lanes of a company are sent with one statement of each kind, each me
     checked: count(/from stop_requests/),
     ended: count(/finish_leases/),
   }).toEqual({ leased: 1, read: 1, checked: 1, ended: 1 })
+}
+
+test('small lanes of a company are sent with one statement of each kind, each message once', async () => {
+  await aCompanyWithSingles(3)
+  await expectSentTogether(12)
 })
 
 test('small lanes of several dispatches are sent with one statement of each kind, each message once', async () => {
@@ -70,17 +75,7 @@ test('small lanes of several dispatches are sent with one statement of each kind
   const numbering = await loadNumbering(db.sql)
   for (let i = 0; i < 3; i++)
     await start(db.sql, world, await aDispatch(db.sql, numbering, world, someRecipients(4 * 2)))
-  const { statements, submitted } = aScheduler()
-  await eventually(async () => expect(submitted).toHaveLength(24))
-  await eventually(async () => expect(await leases()).toEqual([]))
-  expect(new Set(submitted.map(({ uuid }) => uuid)).size).toBe(24)
-  const count = (about: RegExp) => statements.filter(text => about.test(text)).length
-  expect({
-    leased: count(/lease_chunks/),
-    read: count(/from messages/),
-    checked: count(/from stop_requests/),
-    ended: count(/finish_leases/),
-  }).toEqual({ leased: 1, read: 1, checked: 1, ended: 1 })
+  await expectSentTogether(24)
 })
 
 test('together they have no more messages than a slow gateway takes within a second', async () => {

@@ -31,6 +31,8 @@ export type ActiveChunksContext = SenderContext & {
   onReturned(): void
 }
 
+/** Most messages of a chunk. */
+export const CHUNK = 1000
 /** Most messages submitted between two checks of the blacklist, stop requests and expiry. */
 const SLICE = 500
 /** During a slice that takes longer than this, the checks are repeated. */
@@ -247,9 +249,6 @@ function placesOf({ firstSeq, nextSeq }: Lease, gateway: LiveGateway | undefined
   const share = (nextSeq - firstSeq) / messagesPerSecond(gateway, CHUNK)
   return Math.min(1, Math.ceil(share / LEAST_PART) * LEAST_PART)
 }
-
-/** Most messages of a chunk. */
-export const CHUNK = 1000
 
 /** What a gateway takes within about a second, measured at its last chunk; before the first chunk, its window. */
 export function messagesPerSecond(gateway: LiveGateway | undefined, most: number): number {
