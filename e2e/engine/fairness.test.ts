@@ -59,6 +59,26 @@ test('a dispatch of 100 completes long before a dispatch of 20,000 that is being
   await expectBooksInOrder(db.sql, world)
 })
 
+test('two companies share a limited gateway in halves, one with 80 lanes and one with 4', async () => {
+  const [many, few] = [await aWorld(db.sql), await aWorld(db.sql)]
+  const startFor = async (of: World, messages: number) =>
+    start(db.sql, of, await aDispatch(db.sql, numbering, of, someRecipients(messages)))
+  for (let i = 0; i < 20; i++) await startFor(many, 400)
+  await startFor(few, 8000)
+  await aGateway(db.sql, { partsPerSecond: 300 })
+  await anEngine()
+  const share = await eventually(async () => {
+    const sentBy = async ({ companyId }: World) =>
+      (await db.sql`select from simulator_messages where company_id = ${companyId}`).count
+    const [ofMany, ofFew] = [await sentBy(many), await sentBy(few)]
+    expect(ofMany + ofFew).toBeGreaterThan(1500)
+    return ofMany / (ofMany + ofFew)
+  })
+  expect(share).toBeGreaterThan(0.4)
+  expect(share).toBeLessThan(0.6)
+  for (const of of [many, few]) await db.sql`update lanes set open = false where company_id = ${of.companyId}`
+})
+
 test('chunks that an engine returned or left behind are not sent before all other work', async () => {
   await aGateway(db.sql, { partsPerSecond: 400 })
   const large = await aStarted(8000)

@@ -24,8 +24,16 @@ const STATES_EVERY_MS = 2000
 /** After this time a question that found no gateway counts as a new question. */
 const QUESTION_MS = 5000
 
-/** `busy`: chunks that it sends now. `partsPerSecond`: how fast it took its last chunk. */
-export type LiveGateway = { gateway: Gateway; channel: MeteredChannel; busy: number; partsPerSecond?: number }
+export type LiveGateway = {
+  gateway: Gateway
+  channel: MeteredChannel
+  /** Chunks that it sends now. */
+  busy: number
+  /** How fast it took its last chunk. */
+  partsPerSecond?: number
+  /** Its limit is used up until this moment, on the clock of `performance.now()`. */
+  restsUntil?: number
+}
 
 /** Connects a gateway. Its settings include the decrypted secrets. */
 export type Connect = (gateway: Gateway, feed: Feed) => Channel

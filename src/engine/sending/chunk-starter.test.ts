@@ -26,7 +26,7 @@ const aLane = async (messages?: number) => (await aStartedDispatch(db.sql, numbe
 const unlimited = { parts: Number.POSITIVE_INFINITY, retryAt: new Date() }
 
 /** A starter that notes the chunks instead of sending them. `parts` is the allowance of each gateway in turn. */
-function aStarter(serving: Partial<Serving>, draws: Omit<Allowance, 'limits'>[] = [unlimited]) {
+function aStarter(serving: Partial<Serving>, draws: (Omit<Allowance, 'limits'> & Partial<Allowance>)[] = [unlimited]) {
   const sent: { lease: Lease; route: Route }[] = []
   const returned: number[] = []
   const waiting = [...draws]
@@ -47,7 +47,7 @@ function aStarter(serving: Partial<Serving>, draws: Omit<Allowance, 'limits'>[] 
   return { starter, sent, returned }
 }
 
-const turn = { usedUp: () => new Map(), hasPlace: hasFreePlace }
+const turn = { usedUp: () => new Map(), hasPlace: hasFreePlace, isFull: () => false }
 
 const notBefore = async ({ companyId, laneId }: PagedLane) => {
   const [row] = await db.sql<{ notBefore: Date }[]>`
@@ -142,4 +142,39 @@ test('a lane with used-up limits is postponed until they are refilled, but a lan
   const before = await notBefore(codes)
   expect(await aStarter({ up: [aLiveGateway(1)] }, [refilled]).starter.start(codes, turn)).toBe(0)
   expect(await notBefore(codes)).toEqual(before)
+})
+
+test('a gateway whose own limit is used up rests: its lanes are not postponed, and codes do not wait', async () => {
+  const gateway = aLiveGateway(1)
+  gateway.gateway.partsPerSecond = 10
+  const limits = [{ subject: 'gateway:1', perSecond: 10 }]
+  const { starter } = aStarter({ up: [gateway] }, [{ limits, parts: 1, retryAt: after(500) }])
+  const full = { ...turn, isFull: () => true }
+  expect(await starter.start(await aLane(), full)).toBe(1)
+  const next = await aLane()
+  const before = await notBefore(next)
+  expect(await starter.start(next, full)).toBe('busy')
+  expect(await notBefore(next)).toEqual(before)
+  expect(await starter.start({ ...next, priority: CODES }, full)).toBe(5)
+})
+
+test('a lane whose gateway rests is postponed when its channel has another gateway, which counts as no attempt', async () => {
+  const gateway = aLiveGateway(1, { restsUntil: performance.now() + 600 })
+  const { starter } = aStarter({ up: [gateway] })
+  const lane = await aLane()
+  expect(await starter.start(lane, turn)).toBe('busy')
+  const until = (await notBefore(lane))!.getTime() - now.getTime()
+  expect(until).toBeGreaterThan(0)
+  expect(until).toBeLessThanOrEqual(600)
+})
+
+test('a gateway does not rest for the limit of a company', async () => {
+  const gateway = aLiveGateway(1)
+  gateway.gateway.partsPerSecond = 10
+  const limits = ['gateway:1', 'company:7'].map(subject => ({ subject, perSecond: 10 }))
+  const { starter } = aStarter({ up: [gateway] }, [{ limits, parts: 0, retryAt: after(500) }])
+  const lane = await aLane()
+  expect(await starter.start(lane, turn)).toBe(0)
+  expect(await notBefore(lane)).toEqual(after(500))
+  expect(await starter.start(await aLane(), turn)).toBe(5)
 })

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { ChannelType } from '../../base/channel-types.ts'
 import { nextOpening } from '../../base/time/sending-window.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, isOver, isShared, type Lease, type RunnableLane, windowOf } from '../../domain/lanes/lane.ts'
@@ -28,6 +29,8 @@ export type Turn = {
   usedUp(): UsedUp
   /** Whether a gateway can take one more chunk of this priority. */
   hasPlace(gateway: LiveGateway, priority: number): boolean
+  /** No gateway of the channel has a place: its lanes are not read any more in this turn. */
+  isFull(channelType: ChannelType, priority: number): boolean
 }
 
 /** How many messages of a lane are being sent; `busy` when its gateways have no free place now. */
@@ -43,9 +46,17 @@ const NEVER_MS = 24 * 3600_000
 /** Most messages of a chunk of a small lane, which may have grown since it was read. */
 const MOST_OF_SMALL = 2 * SMALL
 
-/** Whether a gateway has a place for one more chunk of this priority. */
-export const hasFreePlace = ({ busy }: LiveGateway, priority: number): boolean =>
-  busy < CHUNKS_PER_GATEWAY + (priority === CODES ? MORE_FOR_CODES : 0)
+/** A gateway whose limit is used up is asked again after this time, because its limit may have been changed. */
+const MOST_REST_MS = 1000
+
+/** Whether a gateway has a place for one more chunk of this priority. Codes do not wait for other messages. */
+export const hasFreePlace = (gateway: LiveGateway, priority: number): boolean =>
+  priority === CODES
+    ? gateway.busy < CHUNKS_PER_GATEWAY + MORE_FOR_CODES
+    : gateway.busy < CHUNKS_PER_GATEWAY && !isResting(gateway)
+
+/** Its limit is used up. */
+const isResting = ({ restsUntil = 0 }: LiveGateway) => performance.now() < restsUntil
 
 /** Takes a chunk of a lane and has it sent, if the lane may send now and a gateway can take it. */
 export class ChunkStarter {
@@ -76,21 +87,23 @@ export class ChunkStarter {
 
   /** Starts chunks of several lanes. Lanes of one company share the statement that takes their leases. */
   async startAll(lanes: RunnableLane[], turn: Turn): Promise<Started[]> {
-    const planned: (Started | (() => Promise<number>))[] = []
+    const planned: (Started | (() => Promise<Started>))[] = []
     for (const lane of lanes) planned.push(await this.#plan(lane, turn))
     return Promise.all(planned.map(plan => (typeof plan === 'function' ? plan() : plan)))
   }
 
   /** Chooses the gateway of the next chunk of a lane. Returns the function that takes the chunk, or the reason why none is taken. */
-  async #plan(lane: RunnableLane, turn: Turn): Promise<Started | (() => Promise<number>)> {
+  async #plan(lane: RunnableLane, turn: Turn): Promise<Started | (() => Promise<Started>)> {
     const now = this.#context.clock()
     const opening = openingOf(lane, now)
     if (opening > now) return this.#postpone(lane, now, opening)
     const free = isEnded(lane, now) ? [undefined] : this.#freeGateways(lane, turn)
-    if (free === 'busy') return 'busy'
+    if (free === 'busy') return this.#waitForPlace(lane, turn, now)
     if (free === 'down') return this.#postpone(lane, now, after(now, NOT_READY_MS))
     const route = await this.#drawAllowance(lane, free, turn.usedUp())
     if (route.allowance.parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
+    if (route.allowance.parts === 0 && route.gateway && isResting(route.gateway))
+      return this.#waitForPlace(lane, turn, now)
     if (route.allowance.parts === 0) return this.#postpone(lane, now, this.#retryAt(lane, route.allowance))
     if (route.gateway) this.#lastUsed.set(route.gateway, ++this.#uses) // the next lane of a group uses another gateway
     return () => this.#lease(lane, route)
@@ -153,6 +166,21 @@ export class ChunkStarter {
     }
   }
 
+  /**
+   * A lane whose gateway rests is postponed only if other gateways of its channel can send: then it must not stand before
+   * their lanes. Otherwise the lanes of the channel are not read before the gateway goes on.
+   */
+  #waitForPlace(lane: RunnableLane, turn: Turn, now: Date): 'busy' | (() => Promise<'busy'>) {
+    const resting = lane.gatewayId ? [] : this.#servingOf(lane).up.filter(isResting)
+    if (resting.length === 0 || turn.isFull(lane.channelType, lane.priority)) return 'busy'
+    const restMs = Math.min(...resting.map(({ restsUntil = 0 }) => restsUntil)) - performance.now()
+    const postpone = this.#postpone(lane, now, after(now, Math.max(restMs, 1)))
+    return async () => {
+      await postpone()
+      return 'busy'
+    }
+  }
+
   /** The gateways with a free place: the least busy first, and among equals the gateway that was used longest ago. */
   #freeGateways(lane: RunnableLane, turn: Turn): (LiveGateway | undefined)[] | 'busy' | 'down' {
     const { known, up, isElsewhere } = this.#servingOf(lane)
@@ -175,11 +203,25 @@ export class ChunkStarter {
     for (const gateway of free) {
       const most = messagesPerSecond(gateway, CHUNK)
       const allowance = await this.#context.allowances.draw(lane, gateway, most, usedUp)
+      if (gateway && allowance.parts < Math.min(most, lane.waiting)) this.#rest(lane, gateway, allowance)
       const route = { gateway, allowance, mostMessages: Math.min(most, allowance.parts) }
       if (allowance.parts > 0) return route
       routes.push(route)
     }
     return routes.reduce((soonest, route) => (route.allowance.retryAt < soonest.allowance.retryAt ? route : soonest))
+  }
+
+  /**
+   * When the limit of the gateway itself is used up, all its lanes wait for the same time. Otherwise the lane that asks
+   * first, or needs least, would draw every part.
+   */
+  #rest({ priority }: RunnableLane, gateway: LiveGateway, { limits, retryAt }: Allowance) {
+    const hasOtherLimits = limits.length > 1 || gateway.gateway.partsPerSecond === null
+    if (priority === CODES || hasOtherLimits) return
+    const { clock, onRoom } = this.#context
+    const restMs = Math.min(retryAt.getTime() - clock().getTime(), MOST_REST_MS)
+    gateway.restsUntil = performance.now() + restMs
+    setTimeout(onRoom, restMs).unref()
   }
 
   /** When the limits are refilled. Another gateway that is only busy now may have a place much earlier. */

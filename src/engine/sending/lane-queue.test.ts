@@ -39,7 +39,7 @@ async function takeAll(queue: LaneQueue, messages = 1) {
     const lane = await queue.next()
     if (!lane) continue
     taken.push(lane)
-    queue.served(lane, messages)
+    queue.served(lane.companyId, [{ lane, messages }])
   }
   return taken
 }

@@ -77,12 +77,18 @@ export class LaneQueue {
     return [...small]
   }
 
-  /** Counts messages that were started. The rest of the lane comes again, behind the other lanes of its company. */
-  served(lane: PagedLane, messages: number): void {
-    this.#context.turns.served(lane.companyId, messages)
-    if (messages > 0 && !lane.leaseId && lane.waiting > messages) {
-      this.#companies.get(lane.companyId)?.lanes.push({ ...lane, waiting: lane.waiting - messages })
-    }
+  /**
+   * Counts messages of lanes of one company that were started together. The rest of a lane comes again, behind the other
+   * lanes of its company. Returns the number of messages.
+   */
+  served(companyId: number, served: { lane: PagedLane; messages: number }[]): number {
+    const company = this.#companies.get(companyId)
+    for (const { lane, messages } of served)
+      if (messages > 0 && !lane.leaseId && lane.waiting > messages)
+        company?.lanes.push({ ...lane, waiting: lane.waiting - messages })
+    const all = served.reduce((sum, { messages }) => sum + messages, 0)
+    this.#context.turns.served(companyId, all)
+    return all
   }
 
   #nextCompany(): Waiting | undefined {

@@ -117,7 +117,7 @@ export class Scheduler {
     const { next } = this.#wakeUpOfCodes // taken before the lanes are read: a wake-up during the turn counts
     const isIdle = await this.#serve([CODES], this.#searchOfCodes, this.#sharesOfCodes, {
       usedUp: () => new Map(),
-      hasPlace,
+      ...this.#placesBy(hasPlace),
     })
     if (isIdle) await this.#idle(next, this.#searchOfCodes)
   }
@@ -140,7 +140,7 @@ export class Scheduler {
     const begunAt = performance.now()
     const isIdle = await this.#serve(OTHERS, this.#searchOfOthers, this.#sharesOfOthers, {
       usedUp: () => usedUp,
-      hasPlace,
+      ...this.#placesBy(hasPlace),
     })
     if (isIdle) await this.#idle(next, this.#searchOfOthers)
     else this.#lastTurnAt = begunAt
@@ -171,15 +171,15 @@ export class Scheduler {
       const queue = kind === undefined ? undefined : queues[kind]
       if (kind === undefined || !queue) break
       const lanes = await this.#nextLanes(queue)
-      for (const [i, started] of (await this.#starter.startAll(lanes, turn)).entries()) {
-        const lane = lanes[i]
-        if (!lane || started === 'busy') continue
-        endsAt = Math.min(endsAt, performance.now() + TURN_MS)
-        queue.served(lane, started)
-        if (started === 0) continue
-        isAnyStarted = true
-        shares.served(kind, started)
-      }
+      const started = await this.#starter.startAll(lanes, turn)
+      const served = lanes.flatMap((lane, i) => (typeof started[i] === 'number' ? { lane, messages: started[i] } : []))
+      const [first] = served
+      if (!first) continue
+      endsAt = Math.min(endsAt, performance.now() + TURN_MS)
+      const messages = queue.served(first.lane.companyId, served)
+      if (messages === 0) continue
+      isAnyStarted = true
+      shares.served(kind, messages)
     }
     return !isAnyStarted && !queues.some(queue => queue.hasMore())
   }
@@ -212,7 +212,7 @@ export class Scheduler {
     const { sql } = this.#context
     return priorities.map(priority => {
       const queues = found.queues.get(priority) ?? []
-      const isFull = (channelType: ChannelType) => this.#isChannelFull(channelType, priority, turn)
+      const isFull = (channelType: ChannelType) => turn.isFull(channelType, priority)
       return new LaneQueue({ sql, priority, now, turns: this.#turnsOf(priority), isFull }, queues, found.withLeases)
     })
   }
@@ -227,9 +227,15 @@ export class Scheduler {
    * Lanes of a full channel are not read. When a gateway of the channel is missing or down, they are read all the same:
    * they are postponed, or their messages are refused.
    */
-  #isChannelFull(channelType: ChannelType, priority: number, turn: Turn): boolean {
-    const { up, all } = this.#context.gateways.ofChannel(channelType)
-    return all > 0 && up.length === all && up.every(one => !turn.hasPlace(one, priority))
+  #placesBy(hasPlace: Turn['hasPlace']): Pick<Turn, 'hasPlace' | 'isFull'> {
+    const { gateways } = this.#context
+    return {
+      hasPlace,
+      isFull(channelType, priority) {
+        const { up, all } = gateways.ofChannel(channelType)
+        return all > 0 && up.length === all && up.every(one => !hasPlace(one, priority))
+      },
+    }
   }
 
   /** A loop is woken up only when some of its messages wait for a place. */

@@ -37,6 +37,8 @@ export function createTurns(weights: readonly number[]): Turns {
 const LEAST_COST = 250
 /** How much an attempt counts that sent no message. */
 const ATTEMPT_COST = 20
+/** A company whose lanes were tried in vain is not kept back by more than this. */
+const MOST_AHEAD = 4000
 /** When more companies are remembered, the companies that had no more than their share are forgotten. */
 const MOST_REMEMBERED = 1000
 
@@ -57,8 +59,13 @@ export class CompanyTurns {
 
   served(companyId: number, messages: number): void {
     const before = this.placeOf(companyId)
-    this.#share = before
-    this.#had.set(companyId, before + (messages > 0 ? Math.max(messages, LEAST_COST) : ATTEMPT_COST))
+    if (messages > 0) {
+      this.#share = before
+      this.#had.set(companyId, before + Math.max(messages, LEAST_COST))
+    } else {
+      // It does not raise the share: attempts of one company would take from the others what these have not had yet.
+      this.#had.set(companyId, Math.max(before, Math.min(before + ATTEMPT_COST, this.#share + MOST_AHEAD)))
+    }
     if (this.#had.size > this.#forgetAbove) this.#forget()
   }
 
