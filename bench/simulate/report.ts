@@ -1,4 +1,4 @@
-import { CHUNKS_PER_GATEWAY } from '../../src/engine/sending/chunk-starter.ts'
+import { CHUNKS_PER_GATEWAY } from '../../src/engine/sending/turn.ts'
 import { type Cost, type Costs, mixOf } from './costs.ts'
 import { type Fairness, fairnessOf, type Recovery, recoveryOf, type Setup } from './scenarios.ts'
 import { limitsOf, type Plan, sizingOf } from './sizing.ts'

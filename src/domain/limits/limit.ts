@@ -29,8 +29,8 @@ export const withinAnySecond = (subject: string, perSecond: number): Limit => ({
   burstSeconds: STRICT_BURST_SECONDS,
 })
 
-/** The granted parts, and the time until the next try if none was granted (0 otherwise). */
-export type Draw = { parts: number; retryAfterMs: number }
+/** The granted parts, and the time until the next try if none was granted (0 otherwise). `poorest`: the limit with fewest parts. */
+export type Draw = { parts: number; retryAfterMs: number; poorest?: string | undefined }
 
 /** A limit as the database takes it. */
 export type Bucket = { subject: string; perSecond: number; burst: number }

@@ -57,7 +57,7 @@ describe('a draw', () => {
 
   test('says when to ask again', async () => {
     const limits = [slow('gateway:1', 100), slow('dispatch:1', 10)]
-    expect(await tryDrawParts(db.sql, limits, 10)).toEqual({ parts: 10, retryAfterMs: 0 })
+    expect(await tryDrawParts(db.sql, limits, 10)).toEqual({ parts: 10, retryAfterMs: 0, poorest: 'dispatch:1' })
     const { parts, retryAfterMs } = await tryDrawParts(db.sql, limits, 10)
     expect(parts).toBe(0)
     expect(retryAfterMs).toBeGreaterThan(8_000_000)

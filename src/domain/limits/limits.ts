@@ -37,8 +37,10 @@ function bucketsOf(limits: Limit[]): Bucket[] {
 
 const subjectsOf = (limits: Pick<Limit, 'subject'>[]) => limits.map(limit => limit.subject)
 
-function outcomeOf({ parts, retryAfterMs }: Draw): Draw {
-  return parts > 0 ? { parts, retryAfterMs: 0 } : { parts: 0, retryAfterMs: Math.max(1, retryAfterMs) }
+function outcomeOf({ parts, retryAfterMs, poorest }: Draw): Draw {
+  return parts > 0
+    ? { parts, retryAfterMs: 0, poorest }
+    : { parts: 0, retryAfterMs: Math.max(1, retryAfterMs), poorest }
 }
 
 /** The first draw of a bucket makes it. Should housekeeping remove one in between, the next draw makes it again. */

@@ -1,12 +1,12 @@
 import type { Sql } from '../../db/sql.ts'
-import type { Bucket } from './limit.ts'
+import type { Bucket, Draw } from './limit.ts'
 
 /** Rounding must not keep back a part that is there but for a billionth. It is a loan: the level carries it on. */
 const TOLERANCE = 1e-6
 
 /**
  * Draws the same number of parts from all these buckets: as many as the poorest allows, none when one cannot give
- * `atLeast`. `found` below the number of buckets means that some do not exist yet; nothing was drawn then.
+ * `atLeast`. `poorest` is its subject. `found` below the number of buckets means that some do not exist yet; nothing was drawn then.
  *
  * The rows are locked in the order of their subjects, so that draws never wait for each other in a circle. The time is
  * taken after the locks: taken before, a draw that had to wait would think less time had passed than the one it
@@ -17,7 +17,7 @@ const TOLERANCE = 1e-6
  */
 export function drawFromBuckets(sql: Sql, buckets: Bucket[], parts: number, atLeast: number) {
   const subjects = buckets.map(bucket => bucket.subject)
-  return sql<{ found: number; parts: number; retryAfterMs: number }[]>`
+  return sql<({ found: number } & Draw)[]>`
     with locked as materialized (
       select subject, tokens, filled_at from rate_buckets
       where subject = any(${subjects}::text[])
@@ -38,14 +38,16 @@ export function drawFromBuckets(sql: Sql, buckets: Bucket[], parts: number, atLe
         least(${parts}::integer, min(case
           when level + ${TOLERANCE} < least(${atLeast}::integer, burst) then 0
           else greatest(${atLeast}::integer, floor(level + ${TOLERANCE})) end))::integer as parts,
-        max(greatest(0, (least(${atLeast}::integer, burst) - level) / rate)) as wait_seconds
+        max(greatest(0, (least(${atLeast}::integer, burst) - level) / rate)) as wait_seconds,
+        (array_agg(subject order by level))[1] as poorest
       from levels),
     drawn as (
       update rate_buckets b set tokens = levels.level - allowed.parts, filled_at = moment.now
       from levels, allowed, moment
       where b.subject = levels.subject and moment.found = ${buckets.length}
         and (allowed.parts > 0 or levels.from_the_future))
-    select moment.found, allowed.parts, ceil(1000 * allowed.wait_seconds) as retry_after_ms from moment, allowed`
+    select moment.found, allowed.parts, ceil(1000 * allowed.wait_seconds) as retry_after_ms, allowed.poorest
+    from moment, allowed`
 }
 
 /** A new bucket is full at any rate: the next draw reduces it to its burst. */

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import type { RunnableLane } from '../../domain/lanes/lane.ts'
 import { useDatabase } from '../../testing/database.ts'
+import { aLiveGateway } from '../../testing/live-gateways.ts'
 import { Allowances, type UsedUp } from './allowances.ts'
 
 const db = useDatabase()
@@ -33,4 +34,24 @@ test('a limit that had enough for one lane can serve the next lane of the same t
   const turn: UsedUp = new Map()
   expect((await from.draw(aLane({ waiting: 60 }), undefined, 1000, turn)).parts).toBe(60)
   expect((await from.draw(aLane({ waiting: 30 }), undefined, 1000, turn)).parts).toBe(30)
+})
+
+const aGateway = () => {
+  const live = aLiveGateway(1)
+  return { ...live, gateway: { ...live.gateway, partsPerSecond: 50 } }
+}
+
+test('a gateway rests when its own limit has too few parts, also for a lane with another limit', async () => {
+  const { parts, restMs } = await allowances().draw(aLane(), aGateway(), 1000, new Map())
+  expect(parts).toBeGreaterThan(0)
+  expect(restMs).toBeGreaterThan(0)
+  expect(restMs).toBeLessThanOrEqual(1000)
+})
+
+test('a gateway does not rest for the limit of a company', async () => {
+  const from = allowances()
+  const poor = aLane({ companyRate: 1 })
+  expect(await from.draw(poor, aGateway(), 1000, new Map())).toMatchObject({ parts: 1 })
+  const again = await from.draw(poor, aGateway(), 1000, new Map())
+  expect({ ...again, restMs: again.restMs ?? 'none' }).toMatchObject({ parts: 0, restMs: 'none' })
 })

@@ -6,8 +6,11 @@ import { bucketOf } from '../../domain/limits/limit.ts'
 import { drawParts, type Limit, returnParts, tryDrawParts, withinAnySecond } from '../../domain/limits/limits.ts'
 import type { LiveGateway } from '../gateways/gateways.ts'
 
-/** How many parts may be sent, drawn from these limits. With no parts, `retryAt` says when to draw again. */
-export type Allowance = { limits: Limit[]; parts: number; retryAt: Date }
+/**
+ * How many parts may be sent, drawn from these limits. With no parts, `retryAt` says when to draw again. `restMs`: the
+ * limit of the gateway itself had too few parts, and is refilled after this time.
+ */
+export type Allowance = { limits: Limit[]; parts: number; retryAt: Date; restMs?: number | undefined }
 
 /**
  * Limits that gave all their parts in this turn, and when to draw from them again. They count as used up until the turn
@@ -36,20 +39,27 @@ export class Allowances {
   }
 
   /** Draws for the next chunk of the lane, which has at most `most` messages. */
-  async draw(lane: RunnableLane, gateway: LiveGateway | undefined, most: number, usedUp: UsedUp) {
+  async draw(lane: RunnableLane, gateway: LiveGateway | undefined, most: number, usedUp: UsedUp): Promise<Allowance> {
     const limits = limitsOf(lane, gateway)
     if (limits.length === 0) return { limits, parts: Number.POSITIVE_INFINITY, retryAt: this.#clock() }
+    const ofGateway = gateway?.gateway.partsPerSecond ? limits[0] : undefined
     const key = limits.map(({ subject }) => subject).join()
     const leftForMs = lane.priority === CODES ? 0 : this.#leftToCodesMs(limits)
-    if (leftForMs > 0) return { limits, parts: 0, retryAt: this.#later(leftForMs) }
+    if (leftForMs > 0) {
+      const restMs = ofGateway && Math.max(0, this.#leftToCodesMs([ofGateway]))
+      return { limits, parts: 0, retryAt: this.#later(leftForMs), restMs }
+    }
     const again = usedUp.get(key)
     if (again) return { limits, parts: 0, retryAt: again }
     const wanted = Math.min(most, Math.max(lane.waiting, 1))
     const drawn = await tryDrawParts(this.#sql, limits, wanted, { atLeast: Math.min(wanted, worthwhile(limits)) })
-    const retryAt = this.#later(drawn.parts > 0 ? refillMs(limits) : drawn.retryAfterMs)
-    if (drawn.parts < wanted) usedUp.set(key, retryAt)
+    const retryMs = drawn.parts > 0 ? refillMs(limits) : drawn.retryAfterMs
+    const allowance = { limits, parts: drawn.parts, retryAt: this.#later(retryMs) }
+    if (drawn.parts === wanted) return allowance
+    usedUp.set(key, allowance.retryAt)
     if (drawn.parts === 0 && lane.priority === CODES) this.#leaveToCodes(limits, drawn.retryAfterMs)
-    return { limits, parts: drawn.parts, retryAt }
+    const isGatewayShort = ofGateway && drawn.poorest === ofGateway.subject
+    return isGatewayShort ? { ...allowance, restMs: Math.min(retryMs, refillMs([ofGateway])) } : allowance
   }
 
   #later(ms: number): Date {

@@ -1,13 +1,15 @@
 import { pino } from 'pino'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { CODES, type Lease, type PagedLane } from '../../domain/lanes/lane.ts'
+import { CODES, type Lease, type PagedLane, type RunnableLane } from '../../domain/lanes/lane.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { useDatabase } from '../../testing/database.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { aLiveGateway, aStartedDispatch } from '../../testing/live-gateways.ts'
 import type { Serving } from '../gateways/gateways.ts'
 import type { Route } from './active-chunks.ts'
 import type { Allowance } from './allowances.ts'
-import { ChunkStarter, hasFreePlace } from './chunk-starter.ts'
+import { ChunkStarter } from './chunk-starter.ts'
+import { type Turn, TurnOfCodes, TurnOfOthers } from './turn.ts'
 
 const db = useDatabase()
 const worker = crypto.randomUUID()
@@ -26,11 +28,12 @@ const aLane = async (messages?: number) => (await aStartedDispatch(db.sql, numbe
 const unlimited = { parts: Number.POSITIVE_INFINITY, retryAt: new Date() }
 
 /** A starter that notes the chunks instead of sending them. `parts` is the allowance of each gateway in turn. */
-function aStarter(serving: Partial<Serving>, draws: (Omit<Allowance, 'limits'> & Partial<Allowance>)[] = [unlimited]) {
+function aStarter(serving: Partial<Serving>, draws: Omit<Allowance, 'limits'>[] = [unlimited]) {
   const sent: { lease: Lease; route: Route }[] = []
   const returned: number[] = []
+  const rested: number[] = []
   const waiting = [...draws]
-  const starter = new ChunkStarter({
+  const all = new ChunkStarter({
     sql: db.sql,
     clock: () => now,
     log: pino({ level: 'silent' }),
@@ -43,11 +46,24 @@ function aStarter(serving: Partial<Serving>, draws: (Omit<Allowance, 'limits'> &
     },
     chunks: { send: async (_, lease, route) => void sent.push({ lease, route }) },
     onRoom: () => {},
+    onRested: () => void rested.push(performance.now()),
   })
-  return { starter, sent, returned }
+  const starter = {
+    finished: () => all.finished(),
+    async start(lane: RunnableLane, turn: Turn) {
+      const [started] = await all.startAll([lane], turn)
+      await all.postponed()
+      return started
+    },
+  }
+  return { starter, sent, returned, rested }
 }
 
-const turn = { usedUp: () => new Map(), hasPlace: hasFreePlace, isFull: () => false }
+/** A turn in which other gateways of the channel have places, or not. */
+const aTurn = (others = [aLiveGateway(9)]) =>
+  new TurnOfOthers({ ofChannel: () => ({ up: others, all: others.length }) })
+const turn = aTurn()
+const codes = new TurnOfCodes({ ofChannel: () => ({ up: [aLiveGateway(9)], all: 1 }) })
 
 const notBefore = async ({ companyId, laneId }: PagedLane) => {
   const [row] = await db.sql<{ notBefore: Date }[]>`
@@ -76,7 +92,7 @@ test('a lane whose gateways have no free place is busy, and codes have more plac
   const { starter, sent } = aStarter({ up: [aLiveGateway(1, { busy: 3 })] })
   expect(await starter.start(lane, turn)).toBe('busy')
   expect(sent).toEqual([])
-  expect(await starter.start({ ...lane, priority: CODES }, turn)).toBe(5)
+  expect(await starter.start({ ...lane, priority: CODES }, codes)).toBe(5)
 })
 
 test('a lane whose gateway other engines use is busy, not down', async () => {
@@ -138,43 +154,39 @@ test('a lane with used-up limits is postponed until they are refilled, but a lan
   const lane = await aLane()
   expect(await aStarter({ up: [aLiveGateway(1)] }, [refilled]).starter.start(lane, turn)).toBe(0)
   expect(await notBefore(lane)).toEqual(after(200))
-  const codes = { ...(await aLane()), priority: CODES }
-  const before = await notBefore(codes)
-  expect(await aStarter({ up: [aLiveGateway(1)] }, [refilled]).starter.start(codes, turn)).toBe(0)
-  expect(await notBefore(codes)).toEqual(before)
+  const ofCodes = { ...(await aLane()), priority: CODES }
+  const before = await notBefore(ofCodes)
+  expect(await aStarter({ up: [aLiveGateway(1)] }, [refilled]).starter.start(ofCodes, codes)).toBe(0)
+  expect(await notBefore(ofCodes)).toEqual(before)
 })
 
-test('a gateway whose own limit is used up rests: its lanes are not postponed, and codes do not wait', async () => {
+test('a gateway whose own limit is used up rests: its lanes wait and are not postponed, and codes go', async () => {
   const gateway = aLiveGateway(1)
-  gateway.gateway.partsPerSecond = 10
-  const limits = [{ subject: 'gateway:1', perSecond: 10 }]
-  const { starter } = aStarter({ up: [gateway] }, [{ limits, parts: 1, retryAt: after(500) }])
-  const full = { ...turn, isFull: () => true }
-  expect(await starter.start(await aLane(), full)).toBe(1)
-  const next = await aLane()
+  const [first, next] = [await aLane(), await aLane()]
   const before = await notBefore(next)
-  expect(await starter.start(next, full)).toBe('busy')
+  const { starter, rested } = aStarter({ up: [gateway] }, [{ parts: 1, retryAt: after(200), restMs: 200 }])
+  const alone = aTurn([gateway])
+  expect(await starter.start(first, alone)).toBe(1)
+  expect(alone.endsAt).toBe(gateway.restsUntil)
+  expect(await starter.start(next, alone)).toBe('busy')
+  expect(
+    await starter.start(
+      { ...next, priority: CODES },
+      new TurnOfCodes({ ofChannel: () => ({ up: [gateway], all: 1 }) }),
+    ),
+  ).toBe(5)
+  await eventually(async () => expect(rested[0]).toBeGreaterThanOrEqual(gateway.restsUntil!))
+  expect(await starter.start(next, alone)).toBe('busy') // in this turn
   expect(await notBefore(next)).toEqual(before)
-  expect(await starter.start({ ...next, priority: CODES }, full)).toBe(5)
 })
 
-test('a lane whose gateway rests is postponed when its channel has another gateway, which counts as no attempt', async () => {
-  const gateway = aLiveGateway(1, { restsUntil: performance.now() + 600 })
-  const { starter } = aStarter({ up: [gateway] })
-  const lane = await aLane()
-  expect(await starter.start(lane, turn)).toBe('busy')
-  const until = (await notBefore(lane))!.getTime() - now.getTime()
-  expect(until).toBeGreaterThan(0)
-  expect(until).toBeLessThanOrEqual(600)
-})
-
-test('a gateway does not rest for the limit of a company', async () => {
-  const gateway = aLiveGateway(1)
-  gateway.gateway.partsPerSecond = 10
-  const limits = ['gateway:1', 'company:7'].map(subject => ({ subject, perSecond: 10 }))
-  const { starter } = aStarter({ up: [gateway] }, [{ limits, parts: 0, retryAt: after(500) }])
-  const lane = await aLane()
-  expect(await starter.start(lane, turn)).toBe(0)
-  expect(await notBefore(lane)).toEqual(after(500))
-  expect(await starter.start(await aLane(), turn)).toBe(5)
+test('a lane whose gateways all rest is postponed when others of its channel can send', async () => {
+  const [lane, other] = [await aLane(), await aLane()]
+  const resting = aLiveGateway(1, { restsUntil: performance.now() + 60_000 })
+  expect(await aStarter({ up: [resting] }).starter.start(lane, aTurn())).toBe(0)
+  expect((await notBefore(lane))!.getTime()).toBeGreaterThan(after(30_000).getTime())
+  const before = await notBefore(other)
+  const full = aLiveGateway(2, { busy: 3 })
+  expect(await aStarter({ up: [resting, full] }).starter.start(other, aTurn())).toBe('busy')
+  expect(await notBefore(other)).toEqual(before)
 })

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import type { ChannelType } from '../../base/channel-types.ts'
 import { nextOpening } from '../../base/time/sending-window.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, isOver, isShared, type Lease, type RunnableLane, windowOf } from '../../domain/lanes/lane.ts'
@@ -7,9 +6,10 @@ import { type PostponedLane, postponeLanes, takeChunks, takeOver, type WantedChu
 import { type ChunkWithin, type LeaseWithMessages, takeWithMessages } from '../../domain/leases/leases.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type ActiveChunks, CHUNK, messagesPerSecond, type Route } from './active-chunks.ts'
-import type { Allowance, Allowances, UsedUp } from './allowances.ts'
+import type { Allowance, Allowances } from './allowances.ts'
 import { batchByCompany } from './company-batcher.ts'
 import { isSmall, SMALL } from './lane-queue.ts'
+import { CHUNKS_PER_GATEWAY, isResting, type Turn } from './turn.ts'
 
 export type ChunkStarterContext = {
   sql: Pool
@@ -21,42 +21,19 @@ export type ChunkStarterContext = {
   chunks: Pick<ActiveChunks, 'send'>
   /** Called when a chunk has ended, so that another chunk may have a free place. */
   onRoom(): void
-}
-
-/** What one turn of the scheduler remembers. */
-export type Turn = {
-  /** Limits that have no parts left. */
-  usedUp(): UsedUp
-  /** Whether a gateway can take one more chunk of this priority. */
-  hasPlace(gateway: LiveGateway, priority: number): boolean
-  /** No gateway of the channel has a place: its lanes are not read any more in this turn. */
-  isFull(channelType: ChannelType, priority: number): boolean
+  /** Called when a gateway has rested. */
+  onRested(): void
 }
 
 /** How many messages of a lane are being sent; `busy` when its gateways have no free place now. */
 export type Started = number | 'busy'
 
-/** Whole chunks that one gateway sends at once. Codes, which come one by one, have more places beside them. */
-export const CHUNKS_PER_GATEWAY = 3
-const MORE_FOR_CODES = 8
 /** Pause before a lane is read again whose gateways are down or whose sender name is not approved. */
 const NOT_READY_MS = 1000
 const BUSY_MS = 100
 const NEVER_MS = 24 * 3600_000
 /** Most messages of a chunk of a small lane, which may have grown since it was read. */
 const MOST_OF_SMALL = 2 * SMALL
-
-/** A gateway whose limit is used up is asked again after this time, because its limit may have been changed. */
-const MOST_REST_MS = 1000
-
-/** Whether a gateway has a place for one more chunk of this priority. Codes do not wait for other messages. */
-export const hasFreePlace = (gateway: LiveGateway, priority: number): boolean =>
-  priority === CODES
-    ? gateway.busy < CHUNKS_PER_GATEWAY + MORE_FOR_CODES
-    : gateway.busy < CHUNKS_PER_GATEWAY && !isResting(gateway)
-
-/** Its limit is used up. */
-const isResting = ({ restsUntil = 0 }: LiveGateway) => performance.now() < restsUntil
 
 /** Takes a chunk of a lane and has it sent, if the lane may send now and a gateway can take it. */
 export class ChunkStarter {
@@ -65,6 +42,7 @@ export class ChunkStarter {
   /** Which of all uses was the last of a gateway. */
   readonly #lastUsed = new WeakMap<LiveGateway, number>()
   #uses = 0
+  readonly #postponements: Promise<undefined>[] = []
   readonly #takeChunk: (chunk: WantedChunk & { companyId: number }) => Promise<Lease | undefined>
   readonly #takeWithMessages: (chunk: ChunkWithin & { companyId: number }) => Promise<LeaseWithMessages | undefined>
   readonly #postponeLane: (lane: PostponedLane & { companyId: number }) => Promise<undefined>
@@ -80,30 +58,25 @@ export class ChunkStarter {
     this.#takeWithMessages = batchByCompany((companyId, chunks) => takeWithMessages(sql, companyId, chunks, worker))
   }
 
-  async start(lane: RunnableLane, turn: Turn): Promise<Started> {
-    const [started] = await this.startAll([lane], turn)
-    return started ?? 'busy'
-  }
-
   /** Starts chunks of several lanes. Lanes of one company share the statement that takes their leases. */
   async startAll(lanes: RunnableLane[], turn: Turn): Promise<Started[]> {
-    const planned: (Started | (() => Promise<Started>))[] = []
+    const planned: (Started | (() => Promise<number>))[] = []
     for (const lane of lanes) planned.push(await this.#plan(lane, turn))
     return Promise.all(planned.map(plan => (typeof plan === 'function' ? plan() : plan)))
   }
 
   /** Chooses the gateway of the next chunk of a lane. Returns the function that takes the chunk, or the reason why none is taken. */
-  async #plan(lane: RunnableLane, turn: Turn): Promise<Started | (() => Promise<Started>)> {
+  async #plan(lane: RunnableLane, turn: Turn): Promise<Started | (() => Promise<number>)> {
     const now = this.#context.clock()
     const opening = openingOf(lane, now)
     if (opening > now) return this.#postpone(lane, now, opening)
     const free = isEnded(lane, now) ? [undefined] : this.#freeGateways(lane, turn)
     if (free === 'busy') return this.#waitForPlace(lane, turn, now)
     if (free === 'down') return this.#postpone(lane, now, after(now, NOT_READY_MS))
-    const route = await this.#drawAllowance(lane, free, turn.usedUp())
-    if (route.allowance.parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
-    if (route.allowance.parts === 0 && route.gateway && isResting(route.gateway))
-      return this.#waitForPlace(lane, turn, now)
+    const route = await this.#drawAllowance(lane, free, turn)
+    const { parts, restMs } = route.allowance
+    if (parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
+    if (parts === 0 && restMs && lane.priority !== CODES) return this.#waitForPlace(lane, turn, now)
     if (route.allowance.parts === 0) return this.#postpone(lane, now, this.#retryAt(lane, route.allowance))
     if (route.gateway) this.#lastUsed.set(route.gateway, ++this.#uses) // the next lane of a group uses another gateway
     return () => this.#lease(lane, route)
@@ -155,30 +128,33 @@ export class ChunkStarter {
   }
 
   /**
-   * Lanes of one company that are started together share a statement. A lane with codes is not postponed for less than a
-   * second: lanes that drew meanwhile would get ahead of it.
+   * Does not wait for the database, so that lanes tried in vain share a statement and hold up no others. A lane with
+   * codes is not postponed for less than a second: lanes that drew meanwhile would get ahead of it.
    */
-  #postpone({ companyId, laneId, priority }: RunnableLane, now: Date, until: Date): () => Promise<0> {
+  #postpone({ companyId, laneId, priority }: RunnableLane, now: Date, until: Date): 0 {
     const isShort = until.getTime() - now.getTime() < NOT_READY_MS
-    return async () => {
-      if (priority !== CODES || !isShort) await this.#postponeLane({ companyId, laneId, until })
-      return 0
-    }
+    if (priority === CODES && isShort) return 0
+    const postponed = this.#postponeLane({ companyId, laneId, until })
+    postponed.catch(() => {}) // `postponed()` passes the error on
+    this.#postponements.push(postponed)
+    return 0
+  }
+
+  /** Resolves when all lanes that were tried in vain are postponed. */
+  async postponed(): Promise<void> {
+    await Promise.all(this.#postponements.splice(0))
   }
 
   /**
-   * A lane whose gateway rests is postponed only if other gateways of its channel can send: then it must not stand before
-   * their lanes. Otherwise the lanes of the channel are not read before the gateway goes on.
+   * A lane is postponed if all its gateways rest while others of its channel can send: then it must not stand before
+   * their lanes. Otherwise its turn comes as soon as a gateway has a place.
    */
-  #waitForPlace(lane: RunnableLane, turn: Turn, now: Date): 'busy' | (() => Promise<'busy'>) {
-    const resting = lane.gatewayId ? [] : this.#servingOf(lane).up.filter(isResting)
-    if (resting.length === 0 || turn.isFull(lane.channelType, lane.priority)) return 'busy'
-    const restMs = Math.min(...resting.map(({ restsUntil = 0 }) => restsUntil)) - performance.now()
-    const postpone = this.#postpone(lane, now, after(now, Math.max(restMs, 1)))
-    return async () => {
-      await postpone()
-      return 'busy'
-    }
+  #waitForPlace(lane: RunnableLane, turn: Turn, now: Date): 'busy' | 0 {
+    const { up } = this.#servingOf(lane)
+    const areAllResting = up.length > 0 && up.every(isResting)
+    if (lane.gatewayId || !areAllResting || turn.isFull(lane.channelType, lane.priority)) return 'busy'
+    const restMs = Math.min(...up.map(({ restsUntil = 0 }) => restsUntil)) - performance.now()
+    return this.#postpone(lane, now, after(now, Math.max(restMs, 1)))
   }
 
   /** The gateways with a free place: the least busy first, and among equals the gateway that was used longest ago. */
@@ -198,12 +174,12 @@ export class ChunkStarter {
   }
 
   /** The first of the gateways whose limits have parts left; else the gateway whose limits are refilled first. */
-  async #drawAllowance(lane: RunnableLane, free: (LiveGateway | undefined)[], usedUp: UsedUp): Promise<Route> {
+  async #drawAllowance(lane: RunnableLane, free: (LiveGateway | undefined)[], turn: Turn): Promise<Route> {
     const routes: Route[] = []
     for (const gateway of free) {
       const most = messagesPerSecond(gateway, CHUNK)
-      const allowance = await this.#context.allowances.draw(lane, gateway, most, usedUp)
-      if (gateway && allowance.parts < Math.min(most, lane.waiting)) this.#rest(lane, gateway, allowance)
+      const allowance = await this.#context.allowances.draw(lane, gateway, most, turn.usedUp())
+      if (gateway && allowance.restMs && lane.priority !== CODES) this.#rest(gateway, allowance.restMs, turn)
       const route = { gateway, allowance, mostMessages: Math.min(most, allowance.parts) }
       if (allowance.parts > 0) return route
       routes.push(route)
@@ -212,23 +188,20 @@ export class ChunkStarter {
   }
 
   /**
-   * When the limit of the gateway itself is used up, all its lanes wait for the same time. Otherwise the lane that asks
+   * All lanes of a gateway whose own limit is used up wait for the same time, except codes. Otherwise the lane that asks
    * first, or needs least, would draw every part.
    */
-  #rest({ priority }: RunnableLane, gateway: LiveGateway, { limits, retryAt }: Allowance) {
-    const hasOtherLimits = limits.length > 1 || gateway.gateway.partsPerSecond === null
-    if (priority === CODES || hasOtherLimits) return
-    const { clock, onRoom } = this.#context
-    const restMs = Math.min(retryAt.getTime() - clock().getTime(), MOST_REST_MS)
+  #rest(gateway: LiveGateway, restMs: number, turn: Turn) {
     gateway.restsUntil = performance.now() + restMs
-    setTimeout(onRoom, restMs).unref()
+    turn.close(gateway)
+    setTimeout(this.#context.onRested, restMs + 1).unref() // a timer may be a millisecond early
   }
 
   /** When the limits are refilled. Another gateway that is only busy now may have a place much earlier. */
   #retryAt(lane: RunnableLane, { retryAt }: Allowance): Date {
     const { up } = this.#servingOf(lane)
     const soon = after(this.#context.clock(), BUSY_MS)
-    return up.some(one => !hasFreePlace(one, lane.priority)) && soon < retryAt ? soon : retryAt
+    return up.some(({ busy }) => busy >= CHUNKS_PER_GATEWAY) && soon < retryAt ? soon : retryAt
   }
 }
 

@@ -11,6 +11,8 @@ const NEXT_PAGE = 200
 const MOST_PAGES = 5
 /** Messages of a small lane. */
 export const SMALL = 50
+/** How much an attempt that sent no message counts, in messages. It makes no statement of its own. */
+const ATTEMPT_COST = 1
 /** Companies whose first pages are read together. */
 const COMPANIES_AT_ONCE = 50
 
@@ -25,7 +27,8 @@ export type LaneQueueContext = {
 
 /** The unread lanes of a channel, from `after` on. Without `channelType`: the unread leases of a company. */
 type Source = { channelType?: ChannelType; after?: Place }
-type Waiting = { companyId: number; sources: Source[]; pages: number; lanes: PagedLane[] }
+/** `attempts`: lanes that were tried in vain in this turn. */
+type Waiting = { companyId: number; sources: Source[]; pages: number; lanes: PagedLane[]; attempts: number }
 
 /**
  * The lanes of one priority that may go in one turn of the scheduler: first by company, then, within a company, the
@@ -44,7 +47,7 @@ export class LaneQueue {
   }
 
   #waitingOf(companyId: number): Waiting {
-    const waiting = this.#companies.get(companyId) ?? { companyId, sources: [], pages: 0, lanes: [] }
+    const waiting = this.#companies.get(companyId) ?? { companyId, sources: [], pages: 0, lanes: [], attempts: 0 }
     this.#companies.set(companyId, waiting)
     return waiting
   }
@@ -87,16 +90,24 @@ export class LaneQueue {
       if (messages > 0 && !lane.leaseId && lane.waiting > messages)
         company?.lanes.push({ ...lane, waiting: lane.waiting - messages })
     const all = served.reduce((sum, { messages }) => sum + messages, 0)
-    this.#context.turns.served(companyId, all)
+    if (all > 0) this.#context.turns.served(companyId, all)
+    else if (company) company.attempts += 1
     return all
   }
 
   #nextCompany(): Waiting | undefined {
-    const { turns } = this.#context
     let next: Waiting | undefined
     for (const company of this.#companies.values())
-      if (!next || turns.placeOf(company.companyId) < turns.placeOf(next.companyId)) next = company
+      if (!next || this.#placeOf(company) < this.#placeOf(next)) next = company
     return next
+  }
+
+  /**
+   * An attempt that sent nothing counts in this turn only. It takes time, so that others come in between, but it has used
+   * nothing of a gateway.
+   */
+  #placeOf({ companyId, attempts }: Waiting): number {
+    return this.#context.turns.placeOf(companyId) + attempts * ATTEMPT_COST
   }
 
   /** Reads the first pages of this company and of the next companies together, to save statements. */

@@ -9,8 +9,9 @@ import { type Loop, repeat } from '../loop.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { ActiveChunks, CHUNK, messagesPerSecond } from './active-chunks.ts'
 import { Allowances } from './allowances.ts'
-import { ChunkStarter, hasFreePlace, type Turn } from './chunk-starter.ts'
+import { ChunkStarter } from './chunk-starter.ts'
 import { isSmall, LaneQueue } from './lane-queue.ts'
+import { type Turn, TurnOfCodes, TurnOfOthers } from './turn.ts'
 import { CompanyTurns, createTurns, type Turns } from './turns.ts'
 import { WakeUp } from './wake-up.ts'
 import { type FoundWork, searchAll, WorkSearch } from './work-search.ts'
@@ -61,15 +62,17 @@ export class Scheduler {
   readonly #sending: Loop[]
   readonly #leases: Loop[]
   #isStopping = false
-  /** A gateway had no place: the next free place wakes up the loop. */
-  #isCodeWaiting = false
-  #isOtherWaiting = false
+  /** The turns that are under way, or were the last. */
+  #codes: TurnOfCodes
+  #others: TurnOfOthers
   /** When the last turn began that started chunks, codes excluded. */
   #lastTurnAt = Number.NEGATIVE_INFINITY
 
   constructor(context: SchedulerContext) {
     this.#context = context
-    const { sql, log } = context
+    const { sql, log, gateways } = context
+    this.#codes = new TurnOfCodes(gateways)
+    this.#others = new TurnOfOthers(gateways)
     this.#searchOfOthers = new WorkSearch(now => searchAll(sql, OTHERS, now))
     this.#searchOfCodes = new WorkSearch(now => searchAll(sql, [CODES], now))
     const allowances = new Allowances(context)
@@ -81,7 +84,13 @@ export class Scheduler {
       wakeUp: onRoom,
       onReturned: () => this.wake(),
     })
-    this.#starter = new ChunkStarter({ ...context, allowances, chunks, onRoom })
+    this.#starter = new ChunkStarter({
+      ...context,
+      allowances,
+      chunks,
+      onRoom,
+      onRested: () => this.#wakeUp.now(),
+    })
     this.#sending = [
       repeat('lanes', 0, log, () => this.#turnOfOthers()),
       repeat('codes', 0, log, () => this.#turnOfCodes()),
@@ -108,40 +117,18 @@ export class Scheduler {
 
   /** Codes have a loop of their own, so that they never wait until other chunks are started. */
   async #turnOfCodes() {
-    this.#isCodeWaiting = false
-    const hasPlace = (gateway: LiveGateway, priority: number) => {
-      if (hasFreePlace(gateway, priority)) return true
-      this.#isCodeWaiting = true
-      return false
-    }
+    this.#codes = new TurnOfCodes(this.#context.gateways)
     const { next } = this.#wakeUpOfCodes // taken before the lanes are read: a wake-up during the turn counts
-    const isIdle = await this.#serve([CODES], this.#searchOfCodes, this.#sharesOfCodes, {
-      usedUp: () => new Map(),
-      ...this.#placesBy(hasPlace),
-    })
+    const isIdle = await this.#serve([CODES], this.#searchOfCodes, this.#sharesOfCodes, this.#codes)
     if (isIdle) await this.#idle(next, this.#searchOfCodes)
   }
 
-  /**
-   * A gateway that had no place for one lane counts as full until the turn ends. Otherwise a place that becomes free
-   * during the turn would go to a lower priority that asks next, and not to the higher priority that has just asked.
-   */
   async #turnOfOthers() {
     await this.#untilNextTurn()
-    const usedUp = new Map()
-    const full = new Set<LiveGateway>()
-    this.#isOtherWaiting = false
-    const hasPlace = (gateway: LiveGateway, priority: number) => {
-      if (!hasFreePlace(gateway, priority)) full.add(gateway)
-      if (full.has(gateway)) this.#isOtherWaiting = true
-      return !full.has(gateway)
-    }
+    this.#others = new TurnOfOthers(this.#context.gateways)
     const { next } = this.#wakeUp
     const begunAt = performance.now()
-    const isIdle = await this.#serve(OTHERS, this.#searchOfOthers, this.#sharesOfOthers, {
-      usedUp: () => usedUp,
-      ...this.#placesBy(hasPlace),
-    })
+    const isIdle = await this.#serve(OTHERS, this.#searchOfOthers, this.#sharesOfOthers, this.#others)
     if (isIdle) await this.#idle(next, this.#searchOfOthers)
     else this.#lastTurnAt = begunAt
   }
@@ -166,7 +153,7 @@ export class Scheduler {
     const queues = this.#openQueues(priorities, await search.find(now), now, turn)
     let endsAt = Number.POSITIVE_INFINITY
     let isAnyStarted = false
-    while (!this.#isStopping && performance.now() < endsAt) {
+    while (!this.#isStopping && performance.now() < Math.min(endsAt, turn.endsAt)) {
       const kind = shares.next(each => queues[each]?.hasMore() ?? false)
       const queue = kind === undefined ? undefined : queues[kind]
       if (kind === undefined || !queue) break
@@ -181,6 +168,7 @@ export class Scheduler {
       isAnyStarted = true
       shares.served(kind, messages)
     }
+    await this.#starter.postponed()
     return !isAnyStarted && !queues.some(queue => queue.hasMore())
   }
 
@@ -223,25 +211,10 @@ export class Scheduler {
     return turns
   }
 
-  /**
-   * Lanes of a full channel are not read. When a gateway of the channel is missing or down, they are read all the same:
-   * they are postponed, or their messages are refused.
-   */
-  #placesBy(hasPlace: Turn['hasPlace']): Pick<Turn, 'hasPlace' | 'isFull'> {
-    const { gateways } = this.#context
-    return {
-      hasPlace,
-      isFull(channelType, priority) {
-        const { up, all } = gateways.ofChannel(channelType)
-        return all > 0 && up.length === all && up.every(one => !hasPlace(one, priority))
-      },
-    }
-  }
-
   /** A loop is woken up only when some of its messages wait for a place. */
   #wakeUpForRoom() {
-    if (this.#isOtherWaiting) this.#wakeUp.now()
-    if (this.#isCodeWaiting) this.#wakeUpOfCodes.now()
+    if (this.#others.isWaiting) this.#wakeUp.now()
+    if (this.#codes.isWaiting) this.#wakeUpOfCodes.now()
   }
 }
 

@@ -78,30 +78,6 @@ describe('turns of companies', () => {
     expect(many! / one!).toBeLessThanOrEqual(4)
   })
 
-  test('an attempt that sends no message counts, but less than a chunk', () => {
-    const [attempts, one] = serveCompanies([0, 1000], 1000)
-    expect(attempts! / one!).toBeLessThanOrEqual(50)
-  })
-
-  test('a company whose many lanes are tried in vain after each chunk takes no chunk from the others', () => {
-    const turns = new CompanyTurns()
-    const chunks = [0, 0]
-    for (let turn = 0; turn < 1000; turn++) {
-      const next = turns.placeOf(0) <= turns.placeOf(1) ? 0 : 1
-      turns.served(next, 30)
-      chunks[next]! += 1
-      for (let lane = 0; lane < 20; lane++) turns.served(0, 0)
-    }
-    expect(chunks[1]).toBeGreaterThanOrEqual(chunks[0]!)
-  })
-
-  test('a company that was only tried in vain is served again soon', () => {
-    const turns = new CompanyTurns()
-    for (let attempt = 0; attempt < 10_000; attempt++) turns.served(0, 0)
-    const [first] = serveCompanies([1000, 1000], 20, turns)
-    expect(first).toBeGreaterThan(5)
-  })
-
   test('a company that was idle gets no extra turns for that time', () => {
     const turns = new CompanyTurns()
     serveCompanies([1000], 500, turns)

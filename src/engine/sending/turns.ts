@@ -33,12 +33,8 @@ export function createTurns(weights: readonly number[]): Turns {
   }
 }
 
-/** The least that a chunk counts, in messages: the engine needs nearly as long for a small chunk as for a large one. */
+/** The least that a chunk, or a group of small chunks, counts: the engine needs nearly as long for a small chunk as for a large one. */
 const LEAST_COST = 250
-/** How much an attempt counts that sent no message. */
-const ATTEMPT_COST = 20
-/** A company whose lanes were tried in vain is not kept back by more than this. */
-const MOST_AHEAD = 4000
 /** When more companies are remembered, the companies that had no more than their share are forgotten. */
 const MOST_REMEMBERED = 1000
 
@@ -59,13 +55,8 @@ export class CompanyTurns {
 
   served(companyId: number, messages: number): void {
     const before = this.placeOf(companyId)
-    if (messages > 0) {
-      this.#share = before
-      this.#had.set(companyId, before + Math.max(messages, LEAST_COST))
-    } else {
-      // It does not raise the share: attempts of one company would take from the others what these have not had yet.
-      this.#had.set(companyId, Math.max(before, Math.min(before + ATTEMPT_COST, this.#share + MOST_AHEAD)))
-    }
+    this.#share = before
+    this.#had.set(companyId, before + Math.max(messages, LEAST_COST))
     if (this.#had.size > this.#forgetAbove) this.#forget()
   }
 
