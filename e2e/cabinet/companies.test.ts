@@ -9,15 +9,11 @@ import { aCompany, aPartner, type TestPartner } from '../../src/testing/factorie
 import { hasBrowser, useBrowser } from '../browser.ts'
 import { enter, openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGood, expectGoodDialog, extremes, lookAt } from './looks.ts'
+import { PNG } from './pictures.ts'
 
 const cabinet = useCabinet()
 const browser = useBrowser()
 const NASTY = '<img src=x onerror=alert(1)>'
-/** A picture of one pixel. */
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-)
 let partner: TestPartner
 let companyId: number
 
