@@ -51,18 +51,24 @@ type Group = { groupId: number; companyId: number }
 
 async function reachableCompanies(sql: Sql): Promise<number[]> {
   const groups = await sql<Group[]>`
+    ${placed(sql, sql`${ENOUGH_TO_MEET_ALL}::bigint`)}
     select p.groupid as group_id, min(company_id) as company_id
-    from generate_series(1, ${ENOUGH_TO_MEET_ALL}) company_id
-    join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('companies', company_id)
+    from placed join pg_dist_placement p using (shardid)
     group by p.groupid`
   const present = await Promise.all(groups.map(group => isPresent(sql, group)))
   const groupIds = groups.filter((_, i) => present[i]).map(({ groupId }) => groupId)
   const companies = await sql<{ companyId: number }[]>`
-    select company_id::bigint from generate_series(1, (select last_value from companies_company_id_seq)) company_id
-    join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('companies', company_id)
+    ${placed(sql, sql`(select last_value from companies_company_id_seq)`)}
+    select company_id from placed join pg_dist_placement p using (shardid)
     where p.groupid = any(${groupIds}::int[])`
   return companies.map(({ companyId }) => companyId)
 }
+
+/** The shards of companies. Materialized, because a join would call the function for each pair of company and shard. */
+const placed = (sql: Sql, last: Fragment) => sql`
+  with placed as materialized (
+    select company_id::bigint, get_shard_id_for_distribution_column('companies', company_id) as shardid
+    from generate_series(1, ${last}) company_id)`
 
 /** Among this many ids there is one of every shard, because ids are spread by a hash. */
 const ENOUGH_TO_MEET_ALL = 10_000
