@@ -84,13 +84,13 @@ export class LaneQueue {
    * Counts messages of lanes of one company that were started together. The rest of a lane comes again, behind the other
    * lanes of its company. Returns the number of messages.
    */
-  served(companyId: number, served: { lane: PagedLane; messages: number }[]): number {
+  served(companyId: number, served: { lane: PagedLane; messages: number }[], leastCost?: number): number {
     const company = this.#companies.get(companyId)
     for (const { lane, messages } of served)
       if (messages > 0 && !lane.leaseId && lane.waiting > messages)
         company?.lanes.push({ ...lane, waiting: lane.waiting - messages })
     const all = served.reduce((sum, { messages }) => sum + messages, 0)
-    if (all > 0) this.#context.turns.served(companyId, all)
+    if (all > 0) this.#context.turns.served(companyId, all, leastCost)
     else if (company) company.attempts += 1
     return all
   }

@@ -12,7 +12,7 @@ import { Allowances } from './allowances.ts'
 import { ChunkStarter } from './chunk-starter.ts'
 import { isSmall, LaneQueue } from './lane-queue.ts'
 import { type Turn, TurnOfCodes, TurnOfOthers } from './turn.ts'
-import { CompanyTurns, createTurns, type Turns } from './turns.ts'
+import { CompanyTurns, createTurns, LEAST_COST, type Turns } from './turns.ts'
 import { WakeUp } from './wake-up.ts'
 import { type FoundWork, searchAll, WorkSearch } from './work-search.ts'
 
@@ -41,6 +41,8 @@ const BLOCK_EVERY_MS = 300
 const TURN_MS = 200
 /** Least time from the beginning of a turn that started chunks to the next turn. */
 const TURN_EVERY_MS = 25
+/** A gateway with a limit takes so many chunks a second. */
+const CHUNKS_PER_SECOND = 10
 /** Most small lanes that are started together. */
 const TOGETHER = 50
 
@@ -163,7 +165,7 @@ export class Scheduler {
       const [first] = served
       if (!first) continue
       endsAt = Math.min(endsAt, performance.now() + TURN_MS)
-      const messages = queue.served(first.lane.companyId, served)
+      const messages = queue.served(first.lane.companyId, served, this.#leastCost(first.lane))
       if (messages === 0) continue
       isAnyStarted = true
       shares.served(kind, messages)
@@ -194,6 +196,16 @@ export class Scheduler {
     if (taken.has(slowest) && messages > messagesPerSecond(slowest, CHUNK)) return false
     taken.set(slowest, messages)
     return true
+  }
+
+  /**
+   * The least that a chunk of the lane counts. A limited gateway is scarcer than the time of the engine: its chunks are
+   * small, and they count by their messages.
+   */
+  #leastCost({ channelType, brandId, senderName }: PagedLane): number {
+    const { up } = this.#context.gateways.serving(channelType, brandId, senderName)
+    const rates = up.map(({ gateway }) => gateway.partsPerSecond ?? Number.POSITIVE_INFINITY)
+    return Math.min(LEAST_COST, Math.max(1, ...rates) / CHUNKS_PER_SECOND)
   }
 
   #openQueues(priorities: number[], found: FoundWork, now: Date, turn: Turn): LaneQueue[] {

@@ -34,7 +34,7 @@ export function createTurns(weights: readonly number[]): Turns {
 }
 
 /** The least that a chunk, or a group of small chunks, counts: the engine needs nearly as long for a small chunk as for a large one. */
-const LEAST_COST = 250
+export const LEAST_COST = 250
 /** When more companies are remembered, the companies that had no more than their share are forgotten. */
 const MOST_REMEMBERED = 1000
 
@@ -53,10 +53,10 @@ export class CompanyTurns {
     return Math.max(this.#had.get(companyId) ?? 0, this.#share)
   }
 
-  served(companyId: number, messages: number): void {
+  served(companyId: number, messages: number, leastCost = LEAST_COST): void {
     const before = this.placeOf(companyId)
     this.#share = before
-    this.#had.set(companyId, before + Math.max(messages, LEAST_COST))
+    this.#had.set(companyId, before + Math.max(messages, leastCost))
     if (this.#had.size > this.#forgetAbove) this.#forget()
   }
 
