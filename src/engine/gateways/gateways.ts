@@ -133,9 +133,10 @@ export class Gateways {
     return new Set(own.length > 0 ? own : all.filter(gatewayId => !this.#names.get(gatewayId)))
   }
 
-  /** The gateways of a channel that can send now, and how many there are in all. */
+  /** The gateways of a channel that can send now, and how many there are in all, without paused ones. */
   ofChannel(channelType: ChannelType): { up: LiveGateway[]; all: number } {
-    const ids = new Set(this.#rows.filter(row => row.channelType === channelType).map(({ gatewayId }) => gatewayId))
+    const rows = this.#rows.filter(row => row.channelType === channelType && !row.paused)
+    const ids = new Set(rows.map(({ gatewayId }) => gatewayId))
     return { all: ids.size, up: this.#connected(ids).filter(isUp) }
   }
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
-import type { RunnableLane } from '../../domain/lanes/lane.ts'
+import { CODES, type RunnableLane } from '../../domain/lanes/lane.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aLiveGateway } from '../../testing/live-gateways.ts'
 import { Allowances, type UsedUp } from './allowances.ts'
@@ -54,4 +54,13 @@ test('a gateway does not rest for the limit of a company', async () => {
   expect(await from.draw(poor, aGateway(), 1000, new Map())).toMatchObject({ parts: 1 })
   const again = await from.draw(poor, aGateway(), 1000, new Map())
   expect({ ...again, restMs: again.restMs ?? 'none' }).toMatchObject({ parts: 0, restMs: 'none' })
+})
+
+test('a code that waits for the limit of its company does not keep other companies from the gateway', async () => {
+  const from = allowances()
+  const code = aLane({ companyRate: 1, priority: CODES, waiting: 1 })
+  await from.draw(code, aGateway(), 1000, new Map())
+  expect(await from.draw(code, aGateway(), 1000, new Map())).toMatchObject({ parts: 0 })
+  const other = await from.draw(aLane({ companyId: 8, waiting: 5 }), aGateway(), 1000, new Map())
+  expect(other.parts).toBe(5)
 })

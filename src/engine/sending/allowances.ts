@@ -3,7 +3,14 @@ import type { Logger } from 'pino'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, type RunnableLane } from '../../domain/lanes/lane.ts'
 import { bucketOf } from '../../domain/limits/limit.ts'
-import { drawParts, type Limit, returnParts, tryDrawParts, withinAnySecond } from '../../domain/limits/limits.ts'
+import {
+  type Draw,
+  drawParts,
+  type Limit,
+  returnParts,
+  tryDrawParts,
+  withinAnySecond,
+} from '../../domain/limits/limits.ts'
 import type { LiveGateway } from '../gateways/gateways.ts'
 
 /**
@@ -57,7 +64,7 @@ export class Allowances {
     const allowance = { limits, parts: drawn.parts, retryAt: this.#later(retryMs) }
     if (drawn.parts === wanted) return allowance
     usedUp.set(key, allowance.retryAt)
-    if (drawn.parts === 0 && lane.priority === CODES) this.#leaveToCodes(limits, drawn.retryAfterMs)
+    if (drawn.parts === 0 && lane.priority === CODES) this.#leaveToCodes(drawn)
     const isGatewayShort = ofGateway && drawn.poorest === ofGateway.subject
     return isGatewayShort ? { ...allowance, restMs: Math.min(retryMs, refillMs([ofGateway])) } : allowance
   }
@@ -66,10 +73,10 @@ export class Allowances {
     return new Date(this.#clock().getTime() + ms)
   }
 
-  #leaveToCodes(limits: Limit[], retryAfterMs: number) {
-    const until = performance.now() + retryAfterMs + LEFT_TO_CODES_MS
+  /** Only the limit that is used up: a code that waits for the limit of its company does not hold up a gateway. */
+  #leaveToCodes({ poorest, retryAfterMs }: Draw) {
     this.#wantedByCodes.clear() // the next draw of a code adds other limits again
-    for (const { subject } of limits) this.#wantedByCodes.set(subject, until)
+    if (poorest) this.#wantedByCodes.set(poorest, performance.now() + retryAfterMs + LEFT_TO_CODES_MS)
   }
 
   #leftToCodesMs(limits: Limit[]): number {

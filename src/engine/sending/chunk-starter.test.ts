@@ -52,7 +52,7 @@ function aStarter(serving: Partial<Serving>, draws: Omit<Allowance, 'limits'>[] 
     finished: () => all.finished(),
     async start(lane: RunnableLane, turn: Turn) {
       const [started] = await all.startAll([lane], turn)
-      await all.postponed()
+      await turn.settled()
       return started
     },
   }

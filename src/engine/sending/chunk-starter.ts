@@ -42,7 +42,6 @@ export class ChunkStarter {
   /** Which of all uses was the last of a gateway. */
   readonly #lastUsed = new WeakMap<LiveGateway, number>()
   #uses = 0
-  readonly #postponements: Promise<undefined>[] = []
   readonly #takeChunk: (chunk: WantedChunk & { companyId: number }) => Promise<Lease | undefined>
   readonly #takeWithMessages: (chunk: ChunkWithin & { companyId: number }) => Promise<LeaseWithMessages | undefined>
   readonly #postponeLane: (lane: PostponedLane & { companyId: number }) => Promise<undefined>
@@ -69,15 +68,15 @@ export class ChunkStarter {
   async #plan(lane: RunnableLane, turn: Turn): Promise<Started | (() => Promise<number>)> {
     const now = this.#context.clock()
     const opening = openingOf(lane, now)
-    if (opening > now) return this.#postpone(lane, now, opening)
+    if (opening > now) return this.#postpone(lane, turn, now, opening)
     const free = isEnded(lane, now) ? [undefined] : this.#freeGateways(lane, turn)
     if (free === 'busy') return this.#waitForPlace(lane, turn, now)
-    if (free === 'down') return this.#postpone(lane, now, after(now, NOT_READY_MS))
+    if (free === 'down') return this.#postpone(lane, turn, now, after(now, NOT_READY_MS))
     const route = await this.#drawAllowance(lane, free, turn)
     const { parts, restMs } = route.allowance
     if (parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
     if (parts === 0 && restMs && lane.priority !== CODES) return this.#waitForPlace(lane, turn, now)
-    if (route.allowance.parts === 0) return this.#postpone(lane, now, this.#retryAt(lane, route.allowance))
+    if (route.allowance.parts === 0) return this.#postpone(lane, turn, now, this.#retryAt(lane, route.allowance))
     if (route.gateway) this.#lastUsed.set(route.gateway, ++this.#uses) // the next lane of a group uses another gateway
     return () => this.#lease(lane, route)
   }
@@ -131,18 +130,11 @@ export class ChunkStarter {
    * Does not wait for the database, so that lanes tried in vain share a statement and hold up no others. A lane with
    * codes is not postponed for less than a second: lanes that drew meanwhile would get ahead of it.
    */
-  #postpone({ companyId, laneId, priority }: RunnableLane, now: Date, until: Date): 0 {
+  #postpone({ companyId, laneId, priority }: RunnableLane, turn: Turn, now: Date, until: Date): 0 {
     const isShort = until.getTime() - now.getTime() < NOT_READY_MS
     if (priority === CODES && isShort) return 0
-    const postponed = this.#postponeLane({ companyId, laneId, until })
-    postponed.catch(() => {}) // `postponed()` passes the error on
-    this.#postponements.push(postponed)
+    turn.waitFor(this.#postponeLane({ companyId, laneId, until }))
     return 0
-  }
-
-  /** Resolves when all lanes that were tried in vain are postponed. */
-  async postponed(): Promise<void> {
-    await Promise.all(this.#postponements.splice(0))
   }
 
   /**
@@ -152,9 +144,10 @@ export class ChunkStarter {
   #waitForPlace(lane: RunnableLane, turn: Turn, now: Date): 'busy' | 0 {
     const { up } = this.#servingOf(lane)
     const areAllResting = up.length > 0 && up.every(isResting)
-    if (lane.gatewayId || !areAllResting || turn.isFull(lane.channelType, lane.priority)) return 'busy'
+    if (lane.priority === CODES || lane.gatewayId || !areAllResting) return 'busy'
+    if (turn.isFull(lane.channelType, lane.priority)) return 'busy'
     const restMs = Math.min(...up.map(({ restsUntil = 0 }) => restsUntil)) - performance.now()
-    return this.#postpone(lane, now, after(now, Math.max(restMs, 1)))
+    return this.#postpone(lane, turn, now, after(now, Math.max(restMs, 1)))
   }
 
   /** The gateways with a free place: the least busy first, and among equals the gateway that was used longest ago. */

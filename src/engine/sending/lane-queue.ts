@@ -11,8 +11,6 @@ const NEXT_PAGE = 200
 const MOST_PAGES = 5
 /** Messages of a small lane. */
 export const SMALL = 50
-/** How much an attempt that sent no message counts, in messages. It makes no statement of its own. */
-const ATTEMPT_COST = 1
 /** Companies whose first pages are read together. */
 const COMPANIES_AT_ONCE = 50
 
@@ -27,8 +25,7 @@ export type LaneQueueContext = {
 
 /** The unread lanes of a channel, from `after` on. Without `channelType`: the unread leases of a company. */
 type Source = { channelType?: ChannelType; after?: Place }
-/** `attempts`: lanes that were tried in vain in this turn. */
-type Waiting = { companyId: number; sources: Source[]; pages: number; lanes: PagedLane[]; attempts: number }
+type Waiting = { companyId: number; sources: Source[]; pages: number; lanes: PagedLane[] }
 
 /**
  * The lanes of one priority that may go in one turn of the scheduler: first by company, then, within a company, the
@@ -47,7 +44,7 @@ export class LaneQueue {
   }
 
   #waitingOf(companyId: number): Waiting {
-    const waiting = this.#companies.get(companyId) ?? { companyId, sources: [], pages: 0, lanes: [], attempts: 0 }
+    const waiting = this.#companies.get(companyId) ?? { companyId, sources: [], pages: 0, lanes: [] }
     this.#companies.set(companyId, waiting)
     return waiting
   }
@@ -91,23 +88,16 @@ export class LaneQueue {
         company?.lanes.push({ ...lane, waiting: lane.waiting - messages })
     const all = served.reduce((sum, { messages }) => sum + messages, 0)
     if (all > 0) this.#context.turns.served(companyId, all, leastCost)
-    else if (company) company.attempts += 1
+    else this.#context.turns.tried(companyId)
     return all
   }
 
   #nextCompany(): Waiting | undefined {
+    const { turns } = this.#context
     let next: Waiting | undefined
     for (const company of this.#companies.values())
-      if (!next || this.#placeOf(company) < this.#placeOf(next)) next = company
+      if (!next || turns.placeOf(company.companyId) < turns.placeOf(next.companyId)) next = company
     return next
-  }
-
-  /**
-   * An attempt that sent nothing counts in this turn only. It takes time, so that others come in between, but it has used
-   * nothing of a gateway.
-   */
-  #placeOf({ companyId, attempts }: Waiting): number {
-    return this.#context.turns.placeOf(companyId) + attempts * ATTEMPT_COST
   }
 
   /** Reads the first pages of this company and of the next companies together, to save statements. */

@@ -43,6 +43,8 @@ const TURN_MS = 200
 const TURN_EVERY_MS = 25
 /** A gateway with a limit takes so many chunks a second. */
 const CHUNKS_PER_SECOND = 10
+/** Other work of the process goes on after so many lanes that could not send. */
+const SETTLE_EVERY = 50
 /** Most small lanes that are started together. */
 const TOGETHER = 50
 
@@ -155,6 +157,7 @@ export class Scheduler {
     const queues = this.#openQueues(priorities, await search.find(now), now, turn)
     let endsAt = Number.POSITIVE_INFINITY
     let isAnyStarted = false
+    let attempts = 0
     while (!this.#isStopping && performance.now() < Math.min(endsAt, turn.endsAt)) {
       const kind = shares.next(each => queues[each]?.hasMore() ?? false)
       const queue = kind === undefined ? undefined : queues[kind]
@@ -166,11 +169,15 @@ export class Scheduler {
       if (!first) continue
       endsAt = Math.min(endsAt, performance.now() + TURN_MS)
       const messages = queue.served(first.lane.companyId, served, this.#leastCost(first.lane))
-      if (messages === 0) continue
+      if (messages === 0) {
+        if (++attempts % SETTLE_EVERY === 0) await turn.settled()
+        continue
+      }
       isAnyStarted = true
       shares.served(kind, messages)
     }
-    await this.#starter.postponed()
+    await turn.settled()
+    for (const [i, queue] of queues.entries()) if (!queue.hasMore()) this.#turnsOf(priorities[i] ?? 0).forgetAttempts()
     return !isAnyStarted && !queues.some(queue => queue.hasMore())
   }
 

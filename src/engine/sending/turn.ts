@@ -30,15 +30,37 @@ export type Turn = {
   readonly isWaiting: boolean
   /** When the first closed gateway has rested, on the clock of `performance.now()`. The turn ends then, at the latest. */
   readonly endsAt: number
+  /** Adds a change to `settled`. */
+  waitFor(change: Promise<unknown>): void
+  /** Resolves when all changes up to now are made. Rejects if one of them failed. */
+  settled(): Promise<void>
 }
 
+/** Changes that a turn made and does not wait for one by one. */
+class Changes {
+  readonly #changes: Promise<unknown>[] = []
+
+  waitFor(change: Promise<unknown>): void {
+    change.catch(() => {}) // `settled` passes the error on
+    this.#changes.push(change)
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#changes.splice(0))
+  }
+}
+
+/** Although a gateway has rested, a turn goes on for this time. Many gateways would otherwise end each turn at its start. */
+const LEAST_TURN_MS = 50
+
 /** Codes ask the gateways and limits anew for each chunk. */
-export class TurnOfCodes implements Turn {
+export class TurnOfCodes extends Changes implements Turn {
   readonly #gateways: Pick<Gateways, 'ofChannel'>
   readonly endsAt = Number.POSITIVE_INFINITY
   isWaiting = false
 
   constructor(gateways: Pick<Gateways, 'ofChannel'>) {
+    super()
     this.#gateways = gateways
   }
 
@@ -63,14 +85,16 @@ export class TurnOfCodes implements Turn {
  * A gateway that had no place for one lane counts as full until the turn ends. Otherwise a place that becomes free
  * during the turn would go to a lower priority that asks next, and not to the higher priority that has just asked.
  */
-export class TurnOfOthers implements Turn {
+export class TurnOfOthers extends Changes implements Turn {
   readonly #gateways: Pick<Gateways, 'ofChannel'>
   readonly #usedUp: UsedUp = new Map()
   readonly #closed = new Set<LiveGateway>()
+  readonly #begunAt = performance.now()
   endsAt = Number.POSITIVE_INFINITY
   isWaiting = false
 
   constructor(gateways: Pick<Gateways, 'ofChannel'>) {
+    super()
     this.#gateways = gateways
   }
 
@@ -90,7 +114,9 @@ export class TurnOfOthers implements Turn {
 
   close(gateway: LiveGateway) {
     this.#closed.add(gateway)
-    if (isResting(gateway)) this.endsAt = Math.min(this.endsAt, gateway.restsUntil ?? this.endsAt)
+    if (!isResting(gateway)) return
+    const restedAt = Math.max(gateway.restsUntil ?? 0, this.#begunAt + LEAST_TURN_MS)
+    this.endsAt = Math.min(this.endsAt, restedAt)
   }
 }
 

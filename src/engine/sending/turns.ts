@@ -44,17 +44,35 @@ const MOST_REMEMBERED = 1000
  */
 export class CompanyTurns {
   readonly #had = new Map<number, number>()
+  readonly #attempts = new Map<number, number>()
   #share = 0
   /** Twice as many as were left the last time, so that looking through all of them costs little for each chunk. */
   #forgetAbove = MOST_REMEMBERED
 
   /** The company with the smallest value is next. */
   placeOf(companyId: number): number {
+    return this.#servedUntil(companyId) + (this.#attempts.get(companyId) ?? 0)
+  }
+
+  #servedUntil(companyId: number): number {
     return Math.max(this.#had.get(companyId) ?? 0, this.#share)
   }
 
+  /**
+   * A lane was tried and could not send. It counts as one message, so that other companies come in between, until all
+   * companies had their turn: it has used nothing of a gateway.
+   */
+  tried(companyId: number): void {
+    this.#attempts.set(companyId, (this.#attempts.get(companyId) ?? 0) + 1)
+  }
+
+  /** Every company had its turn. */
+  forgetAttempts(): void {
+    this.#attempts.clear()
+  }
+
   served(companyId: number, messages: number, leastCost = LEAST_COST): void {
-    const before = this.placeOf(companyId)
+    const before = this.#servedUntil(companyId)
     this.#share = before
     this.#had.set(companyId, before + Math.max(messages, leastCost))
     if (this.#had.size > this.#forgetAbove) this.#forget()
