@@ -1,3 +1,4 @@
+import { allowLongWork } from '../../db/patience.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { AuditAction } from '../../domain/audit-log/entry.ts'
 import type { ListedPartner } from '../../domain/partners/partner.ts'
@@ -30,6 +31,7 @@ export async function createOne(call: Call) {
   const password = await newPasswordIn(call, login)
   await withDatabase(call.config, async ({ sql }) => {
     const { partnerId } = await recorded(sql, async (tx, record) => {
+      await allowLongWork(tx) // the hash of a password takes seconds on a busy machine
       const created = await createPartner(tx, login, password)
       await createOwner(tx, login)
       await record({ what: 'partner.created', ...(await subjectOf(tx, login)), after: { login } })
@@ -44,6 +46,7 @@ export async function setPassword(call: Call) {
   const password = await newPasswordIn(call, login)
   await withDatabase(call.config, async ({ sql }) => {
     await recorded(sql, async (tx, record) => {
+      await allowLongWork(tx) // the hash of a password takes seconds on a busy machine
       await orAdvise(noPartner(login), replacePartnerPassword(tx, login, password))
       await record({ what: 'partner.password_changed', ...(await subjectOf(tx, login)) })
     })

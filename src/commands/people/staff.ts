@@ -1,3 +1,4 @@
+import { allowLongWork } from '../../db/patience.ts'
 import { personWithLogin } from '../../domain/people/people.ts'
 import type { Person } from '../../domain/people/person.ts'
 import { changeStaffPassword, createStaff, listStaff } from '../../domain/people/staff.ts'
@@ -21,6 +22,7 @@ export async function createOne(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
     const { role } = call.options
     const { staffId } = await recorded(sql, async (tx, record) => {
+      await allowLongWork(tx) // the hash of a password takes seconds on a busy machine
       const created = await createStaff(tx, login, password, role)
       const subject = { kind: 'person', id: created.staffId, name: login }
       await record({ what: 'staff.created', subject, after: { login, role } })
@@ -38,6 +40,7 @@ export async function setPassword(call: Call) {
   const password = await newPasswordIn(call, login)
   await withDatabase(call.config, async ({ sql }) => {
     await recorded(sql, async (tx, record) => {
+      await allowLongWork(tx) // the hash of a password takes seconds on a busy machine
       await orAdvise(noStaff(login), changeStaffPassword(tx, login, password))
       const subject = { kind: 'person', id: (await personWithLogin(tx, login))!.personId, name: login }
       await record({ what: 'staff.password_changed', subject })

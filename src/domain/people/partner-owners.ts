@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { invalidField } from '../../base/errors.ts'
+import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { refusalOfLogin } from '../partners/partner.ts'
 import { createPartner, usePasswordHash } from '../partners/partners.ts'
@@ -17,6 +18,7 @@ export async function createPartnerWithOwner(
   const refusal = refusalOfLogin(login)
   if (refusal) throw invalidField('login', refusal)
   if (await personWithLogin(sql, login)) throw invalidField('login', `"${login}" is taken`)
+  await allowLongWork(sql) // the hash of a password takes seconds on a busy machine
   const made = await createPartner(sql, login, password).catch(error => {
     throw /exists already/.test(error.message) ? invalidField('login', `"${login}" is taken`) : error
   })
