@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect, type Pool } from '../../src/db/sql.ts'
+import { overdueWaiting } from '../../src/domain/expiry/expiry.ts'
 import { addGateway } from '../../src/domain/gateways/gateways.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
 import { type CitusCluster, citusProgram, startCitusCluster } from '../../src/testing/citus-cluster.ts'
@@ -83,6 +84,9 @@ describe.skipIf(!citusProgram)('a Citus cluster with two workers (needs TIDINGS_
       const during = await rateOf(second)
       console.log(`others while a worker is away: ${(during / before).toFixed(2)} of ${before.toFixed()} messages/s`)
 
+      await expectFee(others[0]!)
+      expect(await overdueWaiting(sql, new Date(), 10)).toEqual([])
+
       await cluster.revive(1)
       await untilDelivered(ofOwn)
       await expectExact()
@@ -90,6 +94,15 @@ describe.skipIf(!citusProgram)('a Citus cluster with two workers (needs TIDINGS_
     },
     PATIENCE_MS,
   )
+
+  /** The fee of a paid name is charged. */
+  async function expectFee({ companyId, senders }: Company) {
+    await sql`update senders set fee = 10 where company_id = ${companyId} and sender_id = ${senders[0]!.senderId}`
+    await eventually(async () => {
+      const fees = await sql`select from ledger_entries where company_id = ${companyId} and kind = 'SENDER_FEE'`
+      expect(fees).toHaveLength(1)
+    })
+  }
 
   /** Messages per second from the start of the dispatches until all are delivered. */
   async function rateOf(created: Created[]): Promise<number> {

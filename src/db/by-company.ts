@@ -1,6 +1,6 @@
 import { isNodeAway } from '../base/database-losses.ts'
 import { piecesOf } from '../base/pieces.ts'
-import { acrossCompanies, reachable } from './reachable.ts'
+import { acrossCompanies, ignoreNodeAway, reachable } from './reachable.ts'
 import type { Sql } from './sql.ts'
 
 const COMPANIES_AT_ONCE = 10
@@ -60,13 +60,9 @@ export async function everyCompany(sql: Sql, work: (companyId: number) => Promis
     const page = () => sql<{ companyId: number }[]>`
       select company_id from companies where company_id > ${after} ${reachable(sql)} order by company_id limit ${PAGE}`
     const companies = await acrossCompanies(sql, page)
-    for (const { companyId } of companies) await work(companyId).catch(ignoreAway)
+    for (const { companyId } of companies) await work(companyId).catch(ignoreNodeAway)
     const last = companies.at(-1)
     if (!last || companies.length < PAGE) return
     after = last.companyId
   }
-}
-
-function ignoreAway(error: unknown) {
-  if (!isNodeAway(error)) throw error
 }

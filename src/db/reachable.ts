@@ -34,6 +34,11 @@ export async function acrossCompanies<Rows>(sql: Sql, read: () => PromiseLike<Ro
   }
 }
 
+/** For work that is done company by company, and found again: the companies of a missing node are left out. */
+export function ignoreNodeAway(error: unknown): undefined {
+  if (!isNodeAway(error)) throw error
+}
+
 const asked = new WeakMap<Sql, Promise<number[] | undefined>>()
 
 /** Reads that fail at the same time share the answer. Undefined if the coordinator cannot tell. */

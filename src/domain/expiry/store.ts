@@ -1,4 +1,5 @@
 import { uuidRange } from '../../base/uuid7.ts'
+import { acrossCompanies, reachable } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 
 export type Expiring = { uuid: string; status: 'CREATED' | 'SENT'; isLeased: boolean }
@@ -23,17 +24,19 @@ export function selectExpiring(sql: Sql, companyId: number, uuids: string[]) {
  * that takes one meanwhile checks the time, too.
  */
 export function overdueWaiting(sql: Sql, now: Date, limit: number) {
-  return sql<{ companyId: number; uuid: string }[]>`
+  const read = () => sql<{ companyId: number; uuid: string }[]>`
     with standing as (
       select company_id, lane_id, cursor as first_seq, tail as next_seq from lanes
-      where dispatch_id is null and open and cursor < tail
+      where dispatch_id is null and open and cursor < tail ${reachable(sql)}
       union all
       select e.company_id, e.lane_id, e.first_seq, e.next_seq
       from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id and l.dispatch_id is null
-      where e.worker is null or e.claimed_until < statement_timestamp())
+      where (e.worker is null or e.claimed_until < statement_timestamp())
+        ${reachable(sql, 'e.company_id')} ${reachable(sql, 'l.company_id')})
     select m.company_id, m.message_uuid as uuid from standing s
     join messages m on m.company_id = s.company_id and m.lane_id = s.lane_id and m.seq >= s.first_seq
       and m.seq < s.next_seq and m.message_uuid >= uuid7_floor(now() - interval '100 days')
-    where m.status = 'CREATED' and coalesce(m.waits_until, m.expires_at) <= ${now}
+    where m.status = 'CREATED' and coalesce(m.waits_until, m.expires_at) <= ${now} ${reachable(sql, 'm.company_id')}
     limit ${limit}`
+  return acrossCompanies(sql, read)
 }

@@ -1,3 +1,4 @@
+import { ignoreNodeAway } from '../../db/reachable.ts'
 import type { Pool } from '../../db/sql.ts'
 import { type Billing, type DueFee, monthOf } from './account.ts'
 import * as store from './fee-store.ts'
@@ -31,10 +32,12 @@ async function chargeMonth(pool: Pool, month: string, billing: Billing): Promise
   let charged = 0
   for (;;) {
     const due = await store.selectDueFees(pool, month, billing.billingZone, BATCH)
+    let now = 0
     for (const [companyId, fees] of Map.groupBy(due, fee => fee.companyId)) {
-      charged += await chargeFees(pool, companyId, fees, month, billing)
+      now += (await chargeFees(pool, companyId, fees, month, billing).catch(ignoreNodeAway)) ?? 0
     }
-    if (due.length < BATCH) return charged
+    charged += now
+    if (due.length < BATCH || now === 0) return charged
   }
 }
 

@@ -5,6 +5,8 @@ import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { addToReceiptInbox } from '../../domain/receipts/receipts.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway, fatesOf } from '../../testing/engines.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { aNodeOf } from '../../testing/missing-node.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start } from '../../testing/world.ts'
 import { Recorder } from '../recording/recorder.ts'
 import { byProviderId, feedOf, matchReceiptInbox } from './feed.ts'
@@ -20,10 +22,10 @@ beforeAll(async () => {
 })
 
 /** Four sent messages. The database refuses every further change of the first. */
-async function sentMessages() {
+async function sentMessages(sql = db.sql) {
   const world = await aWorld(db.sql)
   const { gatewayId } = await aGateway(db.sql, { name: `sim ${world.companyId}` })
-  const recorder = new Recorder({ sql: db.sql, clock: () => new Date(), billingZone, log })
+  const recorder = new Recorder({ sql, clock: () => new Date(), billingZone, log })
   const dispatchId = await aDispatch(db.sql, await loadNumbering(db.sql), world, someRecipients(4))
   await start(db.sql, world, dispatchId)
   const rows = await db.sql<
@@ -61,6 +63,28 @@ test.each<[string, (sent: Sent) => Promise<void>]>([
 ])('of receipts by %s one can never be written, and the others are recorded once', async (_, take) => {
   const sent = await sentMessages()
   await take(sent)
+  expect(await fatesOf(db.sql, sent.dispatchId)).toEqual({ SENT: 1, DELIVERED: 3 })
+  await sent.recorder.stop()
+})
+
+test('receipts of a company whose node is away are acknowledged, stay in the inbox and are recorded when the node is back', async () => {
+  const node = aNodeOf(db.sql)
+  const sent = await sentMessages(node.sql)
+  node.isAway = true
+  await tell(sent, byTheirId(sent))
+  expect(await db.sql`select from receipt_inbox`).toHaveLength(4)
+  const match = async () => {
+    await db.sql`update receipt_inbox set claimed_until = '-infinity'`
+    await matchReceiptInbox({ sql: db.sql, recorder: sent.recorder })
+  }
+  await match()
+  expect(await db.sql`select from receipt_inbox`).toHaveLength(4)
+
+  node.isAway = false
+  await eventually(async () => {
+    await match()
+    expect(await db.sql`select from receipt_inbox`).toHaveLength(0)
+  })
   expect(await fatesOf(db.sql, sent.dispatchId)).toEqual({ SENT: 1, DELIVERED: 3 })
   await sent.recorder.stop()
 })

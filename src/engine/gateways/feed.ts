@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Tracer } from '../../base/tracing/tracer.ts'
 import type { Feed, Inbound, LateAnswer, Receipt } from '../../channels/channel.ts'
+import { ignoreNodeAway } from '../../db/reachable.ts'
 import type { Pool } from '../../db/sql.ts'
 import { receiveInbound } from '../../domain/inbound/inbound.ts'
 import type { Numbering } from '../../domain/numbering/numbering.ts'
@@ -22,7 +23,7 @@ import { knownReceiptIds, withReadId } from './receipt-ids.ts'
 export type FeedContext = {
   sql: Pool
   log: Logger
-  recorder: Pick<Recorder, 'note'>
+  recorder: Pick<Recorder, 'note' | 'noteFound'>
   clock?: () => Date
   /** Texts by which a subscriber asks not to be written to again. The default is `STOP_WORDS`. */
   stopWords?: readonly string[]
@@ -71,16 +72,32 @@ function byOwnId(gatewayId: number, receipt: Receipt): MatchedReceipt {
   return { companyId: of.companyId, statusReport: statusReportOf(gatewayId, of.uuid, receipt) }
 }
 
-/** A status report that can never be written is ignored. Otherwise the operator would repeat the whole batch for ever. */
-async function recordAll({ recorder, tracer, clock = newDate }: Recording, matched: MatchedReceipt[]) {
-  const startedAt = clock()
-  await Promise.all(
-    matched.map(({ companyId, statusReport }) => recorder.note(companyId, statusReport).catch(ignoreSetAside)),
+type Recording = Pick<FeedContext, 'recorder' | 'tracer' | 'clock'>
+
+const recordAll = (recording: Recording, matched: MatchedReceipt[]) =>
+  recordEach(recording, matched, (companyId, report) => recording.recorder.note(companyId, report))
+
+/**
+ * For receipts that are in the inbox, or can be put there. Returns false when some are not written, because a node of the
+ * cluster is away.
+ */
+async function recordPresent(recording: Recording, matched: MatchedReceipt[]): Promise<boolean> {
+  let areAllWritten = true
+  await recordEach(recording, matched, (companyId, report) =>
+    recording.recorder.noteFound(companyId, report).catch(error => {
+      ignoreNodeAway(error)
+      areAllWritten = false
+    }),
   )
-  if (tracer) for (const { statusReport } of matched) traceReceipt(tracer, statusReport, startedAt, clock())
+  return areAllWritten
 }
 
-type Recording = Pick<FeedContext, 'recorder' | 'tracer' | 'clock'>
+/** A status report that can never be written is ignored. Otherwise the operator would repeat the whole batch for ever. */
+async function recordEach({ tracer, clock = newDate }: Recording, matched: MatchedReceipt[], note: Recorder['note']) {
+  const startedAt = clock()
+  await Promise.all(matched.map(({ companyId, statusReport }) => note(companyId, statusReport).catch(ignoreSetAside)))
+  if (tracer) for (const { statusReport } of matched) traceReceipt(tracer, statusReport, startedAt, clock())
+}
 
 const newDate = () => new Date()
 
@@ -104,14 +121,18 @@ export function byProviderId(receipt: Receipt): ProviderReceipt {
   }
 }
 
-/** Receipts that match no message yet are stored, and matched again later. */
+/**
+ * Receipts that match no message yet are stored, and matched again later. The same is done when the node of a company is
+ * away: the operator gets its acknowledgement, and goes on with the receipts of other companies.
+ */
 async function matchAndRecord(context: FeedContext, gatewayId: number, receipts: ProviderReceipt[]) {
   const { sql } = context
   const { unread = [], read = [] } = Object.groupBy(receipts, ({ isUnread }) => (isUnread ? 'unread' : 'read'))
   const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
+  const recording = recordPresent(context, matched)
   const kept = [...unread, ...unmatched]
   if (kept.length > 0) await addToReceiptInbox(sql, gatewayId, kept)
-  await recordAll(context, matched)
+  if (!(await recording)) await addToReceiptInbox(sql, gatewayId, read)
 }
 
 /**
@@ -136,7 +157,7 @@ async function matchSome(context: KeptContext): Promise<number> {
   for (const [gatewayId, receipts] of Map.groupBy(kept, ({ gatewayId }) => gatewayId)) {
     const read = await readableOf(sql, gatewayId, receipts)
     const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
-    await recordAll(context, matched)
+    if (!(await recordPresent(context, matched))) continue // they stay in the inbox
     const waiting = new Set<ProviderReceipt>(unmatched)
     const done = read.filter(receipt => !waiting.has(receipt))
     const ids = done.map(({ receiptId }) => receiptId)

@@ -1,11 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Pool } from '../../db/sql.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { matchReceipts } from '../../domain/receipts/receipts.ts'
 import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway, fatesOf } from '../../testing/engines.ts'
+import { aNodeOf } from '../../testing/missing-node.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../../testing/world.ts'
 import { Recorder } from './recorder.ts'
 import { SetAside } from './set-aside.ts'
@@ -91,6 +93,48 @@ test.each(['CONNECTION_CLOSED', 'ECONNREFUSED', '40P01', '53100'])(
     await recorder.stop()
   },
 )
+
+describe('while the node of a company is away', () => {
+  test('a report whose cause is found again is refused, and all others are written when the node is back', async () => {
+    const { dispatchId, uuids } = await someMessages(4)
+    const [unique, found, late, later] = uuids as [string, string, string, string]
+    const node = aNodeOf(db.sql)
+    const { recorder, note, told } = aRecorder(node.sql)
+    const noteFound = (uuid: string) => recorder.noteFound(world.companyId, sent(uuid))
+    node.isAway = true
+    const waiting = note(sent(unique))
+    await expect(noteFound(found)).rejects.toMatchObject({ code: '08006' })
+    await expect(noteFound(late)).rejects.toMatchObject({ code: '08006' })
+    expect(told('status_reports.not_recorded').length).toBeGreaterThan(0)
+    expect(await fatesOf(db.sql, dispatchId)).toEqual({ CREATED: 4 })
+
+    node.isAway = false
+    await waiting
+    await noteFound(later)
+    expect(await fatesOf(db.sql, dispatchId)).toMatchObject({ SENT: expect.toSatisfy(count => count >= 2) })
+    await note(sent(found))
+    await note(sent(late))
+    expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 4 })
+    await recorder.stop()
+  })
+
+  test('a report that is found again and joins the result of a submission is not refused', async () => {
+    const { dispatchId, uuids } = await someMessages(1)
+    const node = aNodeOf(db.sql)
+    const { recorder, note } = aRecorder(node.sql)
+    node.isAway = true
+    const submitted = note(sent(uuids[0]!))
+    const ended = recorder.noteFound(world.companyId, {
+      uuid: uuids[0]!,
+      final: { status: 'DELIVERED', at: new Date() },
+    })
+    await pause(600) // longer than two tries
+    node.isAway = false
+    await Promise.all([submitted, ended])
+    expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1 })
+    await recorder.stop()
+  })
+})
 
 test('a report that is set aside causes no unhandled rejection when no caller waits for it', async () => {
   const { recorder, note, told } = aRecorder()

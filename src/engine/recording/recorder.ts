@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { isPassing } from '../../base/database-losses.ts'
+import { isNodeAway, isPassing } from '../../base/database-losses.ts'
 import type { Tracer } from '../../base/tracing/tracer.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Pool } from '../../db/sql.ts'
@@ -39,6 +39,8 @@ export class Recorder {
   readonly #context: RecorderContext
   /** By company, while it has status reports to write. `emptied` resolves when all of them are written. */
   readonly #companies = new Map<number, { buffer: ReportBuffer; emptied: Promise<void> }>()
+  /** By company whose node is away: the error that told so. */
+  readonly #away = new Map<number, unknown>()
   #giveUpAt = Number.POSITIVE_INFINITY
 
   constructor(context: RecorderContext) {
@@ -50,13 +52,28 @@ export class Recorder {
    * error when the recorder stopped before. Then `places` of the submission window become free.
    */
   note(companyId: number, statusReport: StatusReport, places = 0): Promise<void> {
+    const entry = this.#add(companyId, statusReport)
+    entry.places += places
+    entry.isUnique = true
+    return entry.written.promise
+  }
+
+  /**
+   * For a status report whose cause stays in the database until it is written, and is found again. In a Citus cluster it
+   * rejects while the node of the company is away, so that the caller goes on with the companies of other nodes.
+   */
+  noteFound(companyId: number, statusReport: StatusReport): Promise<void> {
+    const away = this.#away.get(companyId)
+    return away === undefined ? this.#add(companyId, statusReport).written.promise : Promise.reject(away)
+  }
+
+  #add(companyId: number, statusReport: StatusReport): Entry {
     const buffer = this.#companies.get(companyId)?.buffer ?? new ReportBuffer()
     const { entry, isNew } = buffer.add(statusReport)
-    entry.places += places
     if (isNew) entry.written.promise.catch(() => {}) // the caller may not wait for it any more
     if (!this.#companies.has(companyId))
       this.#companies.set(companyId, { buffer, emptied: this.#empty(companyId, buffer) })
-    return entry.written.promise
+    return entry
   }
 
   /** The engine is about to stop: a batch that cannot be written within a few seconds is given up. */
@@ -77,6 +94,7 @@ export class Recorder {
       else await this.#write(companyId, buffer.take())
     }
     this.#companies.delete(companyId)
+    this.#away.delete(companyId)
   }
 
   async #write(companyId: number, batch: Entry[]) {
@@ -93,12 +111,23 @@ export class Recorder {
     let left = tries
     while (performance.now() < this.#giveUpAt) {
       const err = await this.#tryToWrite(companyId, batch)
+      if (isNodeAway(err)) this.#leaveFound(companyId, batch, err)
+      else this.#away.delete(companyId)
       if (err === undefined) return true
       this.#context.log.error({ err, companyId, statusReports: batch.length }, 'status_reports.not_recorded')
       if (!isPassing(err) && --left === 0) return this.#writeHalves(companyId, batch, err)
       await pause(RETRY_MS)
     }
     return false
+  }
+
+  /** The callers that find their cause again do not wait for the node. */
+  #leaveFound(companyId: number, batch: Entry[], err: unknown) {
+    this.#away.set(companyId, err)
+    const found = batch.filter(({ isUnique }) => !isUnique)
+    for (const { written } of [...found, ...(this.#companies.get(companyId)?.buffer.takeFoundAgain() ?? [])]) {
+      written.reject(err)
+    }
   }
 
   /** The error, or undefined when the batch is committed. */

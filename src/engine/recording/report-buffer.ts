@@ -24,6 +24,8 @@ export type Entry = {
   since: number
   /** Places in the submission window that become free when it is written. */
   places: number
+  /** Only the memory of this engine has a part of it. False when its cause is found again in the database. */
+  isUnique: boolean
 }
 
 /** Status reports of one company that wait to be written. Reports of the same message are joined. */
@@ -45,7 +47,13 @@ export class ReportBuffer {
     const { uuid } = statusReport
     const known = this.#final.get(uuid) ?? this.#submitted.get(uuid)
     if (known) return { entry: this.#join(known, statusReport), isNew: false }
-    const entry = { statusReport, written: Promise.withResolvers<void>(), since: this.#lastAt, places: 0 }
+    const entry = {
+      statusReport,
+      written: Promise.withResolvers<void>(),
+      since: this.#lastAt,
+      places: 0,
+      isUnique: false,
+    }
     if (statusReport.final) this.#final.set(uuid, entry)
     else this.#submitted.set(uuid, entry)
     return { entry, isNew: true }
@@ -56,6 +64,13 @@ export class ReportBuffer {
     entry.statusReport = joinStatusReports(entry.statusReport, statusReport)
     if (entry.statusReport.final && this.#submitted.delete(uuid)) this.#final.set(uuid, entry)
     return entry
+  }
+
+  /** Removes the entries whose cause is found again. */
+  takeFoundAgain(): Entry[] {
+    const found = [...this.#submitted, ...this.#final].filter(([, { isUnique }]) => !isUnique)
+    for (const [uuid] of found) if (!this.#submitted.delete(uuid)) this.#final.delete(uuid)
+    return found.map(([, entry]) => entry)
   }
 
   /** Milliseconds until the next batch is to be written; undefined when the buffer is empty. */

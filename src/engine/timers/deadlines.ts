@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { isDatabaseAway } from '../../base/database-losses.ts'
+import { isDatabaseAway, isNodeAway } from '../../base/database-losses.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Pool } from '../../db/sql.ts'
 import { closeDeadline, takeDeadlines } from '../../domain/leases/deadlines.ts'
@@ -8,7 +8,7 @@ import { lastSentIn, overdueMessages } from '../../domain/messages/messages.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { ignoreSetAside } from '../recording/set-aside.ts'
 
-export type DeadlinesContext = { sql: Pool; clock: () => Date; log: Logger; recorder: Pick<Recorder, 'note'> }
+export type DeadlinesContext = { sql: Pool; clock: () => Date; log: Logger; recorder: Pick<Recorder, 'noteFound'> }
 
 type Deadline = Awaited<ReturnType<typeof takeDeadlines>>[number]
 
@@ -27,7 +27,7 @@ async function failRange(context: DeadlinesContext, deadline: Deadline, now: Dat
     const isAllWritten = await failMessagesOf(context, deadline, now)
     await closeDeadline(context.sql, deadline, isAllWritten ? LIFETIME_MS : await postponedBy(context, deadline, now))
   } catch (err) {
-    if (isDatabaseAway(err)) throw err
+    if (isDatabaseAway(err) && !isNodeAway(err)) throw err
     const { companyId, deadlineId, laneId } = deadline
     context.log.error({ err, companyId, deadlineId, laneId }, 'deadline.failed')
   }
@@ -39,7 +39,7 @@ async function failMessagesOf({ sql, recorder }: DeadlinesContext, deadline: Dea
   const final = { status: 'FAILED' as const, at: now, errorCode: errorCodes.lifetimeOver }
   let isAllWritten = true
   const ending = overdue.map(({ uuid }) =>
-    recorder.note(deadline.companyId, { uuid, final }).catch(error => {
+    recorder.noteFound(deadline.companyId, { uuid, final }).catch(error => {
       ignoreSetAside(error)
       isAllWritten = false
     }),

@@ -7,6 +7,7 @@ import { acceptSingles } from '../../domain/singles/singles.ts'
 import { setTimers, type TimerKind } from '../../domain/timers/timers.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aSingle } from '../../testing/factories.ts'
+import { nodeAway } from '../../testing/missing-node.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { SetAside } from '../recording/set-aside.ts'
@@ -31,11 +32,11 @@ beforeEach(async () => {
 })
 
 /** Writes every report at once, but rejects the reports of some messages with the given error. */
-function aRecorder(refused: Map<string, Error> = new Map()): Pick<Recorder, 'note'> & { noted: StatusReport[] } {
+function aRecorder(refused: Map<string, Error> = new Map()): Pick<Recorder, 'noteFound'> & { noted: StatusReport[] } {
   const noted: StatusReport[] = []
   return {
     noted,
-    async note(companyId, statusReport) {
+    async noteFound(companyId, statusReport) {
       const error = refused.get(statusReport.uuid)
       if (error) throw error
       noted.push(statusReport)
@@ -44,7 +45,7 @@ function aRecorder(refused: Map<string, Error> = new Map()): Pick<Recorder, 'not
   }
 }
 
-const context = (recorder: Pick<Recorder, 'note'>) => ({
+const context = (recorder: Pick<Recorder, 'noteFound'>) => ({
   sql: db.sql,
   clock: () => now,
   log: pino({ level: 'silent' }),
@@ -143,4 +144,13 @@ test('messages that waited too long fail, although one of them can never be writ
   const recorder = aRecorder(new Map([[uuids[0]!, new SetAside('no')]]))
   await failOverdueWaiting(context(recorder))
   expect(await fatesOf(uuids)).toEqual(['CREATED', 'FAILED', 'FAILED'])
+})
+
+test('messages that waited too long fail, although the node of another company is away', async () => {
+  const lost = await accept(1, { expiresAt: hourAgo })
+  world = await aWorld(db.sql)
+  const present = await accept(2, { expiresAt: hourAgo })
+  await failOverdueWaiting(context(aRecorder(new Map([[lost[0]!, nodeAway()]]))))
+  expect(await fatesOf(lost)).toEqual(['CREATED'])
+  expect(await fatesOf(present)).toEqual(['FAILED', 'FAILED'])
 })

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { isDatabaseAway, isDatabaseBusy } from '../../base/database-losses.ts'
 import { errorCodes } from '../../base/error-codes.ts'
+import { ignoreNodeAway } from '../../db/reachable.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { CascadeContext } from '../../domain/cascade-steps/cascade-steps.ts'
 import { endOverdueSteps, enqueueUnread, expiringAmong, overdueWaiting } from '../../domain/expiry/expiry.ts'
@@ -13,7 +14,7 @@ export type TimersContext = {
   sql: Pool
   clock: () => Date
   log: Logger
-  recorder: Pick<Recorder, 'note'>
+  recorder: Pick<Recorder, 'noteFound'>
   billingZone: string
   cascades: Pick<CascadeContext, 'numbering' | 'linkBase'>
 }
@@ -99,23 +100,20 @@ function failWaiting(
   uuids: string[],
 ) {
   const refused = { at: clock(), errorCode: errorCodes.expired }
-  return Promise.all(uuids.map(uuid => recorder.note(companyId, { uuid, refused }).catch(ignoreSetAside)))
+  return Promise.all(uuids.map(uuid => recorder.noteFound(companyId, { uuid, refused }).catch(ignoreSetAside)))
 }
 
 function failSent({ clock, recorder }: TimersContext, companyId: number, uuids: string[]) {
   const final = { status: 'FAILED' as const, at: clock(), errorCode: errorCodes.lifetimeOver }
-  return Promise.all(uuids.map(uuid => recorder.note(companyId, { uuid, final }).catch(ignoreSetAside)))
+  return Promise.all(uuids.map(uuid => recorder.noteFound(companyId, { uuid, final }).catch(ignoreSetAside)))
 }
 
 /** Fails single messages that have no timer and waited longer than the common lifetime, because their lane did not move. */
 export async function failOverdueWaiting(context: Pick<TimersContext, 'sql' | 'clock' | 'recorder'>) {
   const overdue = await overdueWaiting(context.sql, context.clock(), AT_ONCE)
-  const ending = [...Map.groupBy(overdue, ({ companyId }) => companyId)].map(([companyId, messages]) =>
-    failWaiting(
-      context,
-      companyId,
-      messages.map(({ uuid }) => uuid),
-    ),
-  )
+  const ending = [...Map.groupBy(overdue, ({ companyId }) => companyId)].map(([companyId, messages]) => {
+    const uuids = messages.map(({ uuid }) => uuid)
+    return failWaiting(context, companyId, uuids).catch(ignoreNodeAway)
+  })
   await Promise.all(ending)
 }
