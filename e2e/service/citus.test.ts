@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect, type Pool } from '../../src/db/sql.ts'
 import { overdueWaiting } from '../../src/domain/expiry/expiry.ts'
 import { addGateway } from '../../src/domain/gateways/gateways.ts'
+import { healthOf } from '../../src/domain/health/health.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
 import { type CitusCluster, citusProgram, startCitusCluster } from '../../src/testing/citus-cluster.ts'
 import { eventually } from '../../src/testing/eventually.ts'
@@ -66,6 +67,7 @@ describe.skipIf(!citusProgram)('a Citus cluster with two workers (needs TIDINGS_
       const dispatches = await startAll(companies)
       await untilDelivered(dispatches)
       await expectExact()
+      expect(await nodesOf(sql)).toMatchObject({ level: 'ok', facts: { count: 2, away: 0 } })
     },
     PATIENCE_MS,
   )
@@ -85,6 +87,7 @@ describe.skipIf(!citusProgram)('a Citus cluster with two workers (needs TIDINGS_
       console.log(`others while a worker is away: ${(during / before).toFixed(2)} of ${before.toFixed()} messages/s`)
 
       await expectFee(others[0]!)
+      expect(await nodesOf(sql)).toMatchObject({ level: 'bad', facts: { count: 2, away: 1 } })
       expect(await overdueWaiting(sql, new Date(), 10)).toEqual([])
 
       await cluster.revive(1)
@@ -212,6 +215,12 @@ describe.skipIf(!citusProgram)('a Citus cluster with two workers (needs TIDINGS_
     expect(engines.map(({ child }) => child.exitCode)).toEqual([null, null])
   }
 })
+
+/** The check of the health page. */
+async function nodesOf(sql: Pool) {
+  const { checks } = await healthOf({ sql, now: new Date(), dataFolder: undefined })
+  return checks.find(({ name }) => name === 'nodes')
+}
 
 /** Engines keep only the newest messages of the simulated operators. This table keeps all of them. */
 async function logSubmissions(sql: Pool) {

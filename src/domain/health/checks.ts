@@ -22,6 +22,7 @@ export const checkNames = [
   'months',
   'vacuum',
   'replication',
+  'nodes',
   'database',
   'schema',
   'disk',
@@ -97,6 +98,20 @@ export const checks: Record<CheckName, (context: Context) => Promise<Found | und
     if (replicas === 0) return undefined
     if (behindBytes === null) return UNKNOWN
     return { level: levelOf(false, behindBytes > 64 * MIB), facts: { replicas, behindBytes } }
+  },
+  nodes: async ({ sql }) => {
+    if (!(await store.isCluster(sql))) return undefined
+    const workers = await store.selectWorkers(sql)
+    if (workers.length === 0) return undefined
+    const shares = workers.map(({ used, most }) => (used ?? 0) / (most ?? 1))
+    const share = Math.max(...shares)
+    const fullest = workers[shares.indexOf(share)]!
+    const away = workers.filter(({ isAway }) => isAway).length
+    const sizeBytes = workers.reduce((sum, worker) => sum + (worker.sizeBytes ?? 0), 0)
+    return {
+      level: levelOf(away > 0 || share > 0.9, share > 0.7),
+      facts: { count: workers.length, away, sizeBytes, used: fullest.used, most: fullest.most },
+    }
   },
   database: async ({ sql }) => {
     const [row] = await store.selectDatabase(sql)

@@ -145,5 +145,27 @@ export const selectReplication = (sql: Sql) => sql<{ replicas: number; behindByt
 export const countStandbys = (sql: Sql) => sql<{ count: number }[]>`
   select count(*)::int as count from ${standbys(sql)}`
 
+/** Whether the database is a Citus cluster. */
+export async function isCluster(sql: Sql): Promise<boolean> {
+  const [catalogue] = await sql`select from pg_class where oid = to_regclass('pg_dist_node')`
+  return catalogue !== undefined
+}
+
+/** A worker that takes no connection within this time is away. It is shorter than the time for the whole check. */
+const CONNECT_MS = 1000
+
+/** The workers of a Citus cluster. Of a worker that is away, only its address is known. */
+export async function selectWorkers(sql: Sql) {
+  await sql`select set_config('citus.node_connection_timeout', ${String(CONNECT_MS)}, true)`
+  return sql<{ isAway: boolean; sizeBytes: number | null; used: number | null; most: number | null }[]>`
+    select not success as is_away, (facts->>'size')::bigint as size_bytes, (facts->>'used')::int as used,
+      (facts->>'most')::int as most
+    from run_command_on_workers($$
+      select json_build_object('size', pg_database_size(current_database()),
+        'used', (select count(*) from pg_stat_activity where backend_type = 'client backend'),
+        'most', current_setting('max_connections')::int)$$)
+    cross join lateral (select case when success then result::json end) told (facts)`
+}
+
 export const selectDatabase = (sql: Sql) => sql<{ version: string; sizeBytes: number }[]>`
   select current_setting('server_version') as version, pg_database_size(current_database())::bigint as size_bytes`

@@ -48,8 +48,9 @@ test('the metrics tell the state of the database and the result of each check', 
   expect(metrics).toMatch(/^tidings_disk_free_bytes [1-9]/m)
   expect(metrics).not.toMatch(/^tidings_standby_behind_bytes/m) // there is no standby
   expect(metrics).toContain('tidings_standbys 0\n')
+  expect(metrics).not.toMatch(/^tidings_nodes/m) // there is no cluster
   const told = [...metrics.matchAll(/^tidings_health_level\{check="(\w+)"\} [012]$/gm)].map(([, name]) => name)
-  expect(told).toEqual(checkNames.filter(name => name !== 'replication'))
+  expect(told).toEqual(checkNames.filter(name => name !== 'replication' && name !== 'nodes'))
 })
 
 async function metricsNow(): Promise<string> {

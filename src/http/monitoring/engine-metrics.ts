@@ -33,6 +33,9 @@ const ofService: Record<string, { help: string; check: CheckName; fact: string }
     check: 'replication',
     fact: 'behindBytes',
   },
+  nodes: { help: 'Workers of the Citus cluster. Left out without a cluster', check: 'nodes', fact: 'count' },
+  nodes_away: { help: 'Workers of the Citus cluster that do not answer', check: 'nodes', fact: 'away' },
+  nodes_bytes: { help: 'Size of the database on all workers that answer', check: 'nodes', fact: 'sizeBytes' },
   disk_free_bytes: { help: 'Free space of the disk with the embedded database', check: 'disk', fact: 'free' },
 }
 

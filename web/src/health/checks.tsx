@@ -77,6 +77,12 @@ function Value({ check: { name, level, facts } }: { check: Check }) {
         replicas: number(count('replicas')),
         behind: bytes(count('behindBytes')),
       })
+    case 'nodes':
+      return say('health.value.nodes', {
+        count: number(count('count')),
+        away: number(count('away')),
+        size: bytes(count('sizeBytes')),
+      })
     case 'database':
       return `${facts.version}, ${bytes(count('sizeBytes'))}`
     case 'schema':

@@ -68,6 +68,10 @@ export const health = {
   'health.check.replication': 'Replication',
   'health.value.replication': 'replicas: {replicas}, behind: {behind}',
   'health.advice.replication': 'A replica is far behind. Check its network and its disk.',
+  'health.check.nodes': 'Workers of the cluster',
+  'health.value.nodes': '{count}, away: {away}; {size}',
+  'health.advice.nodes':
+    'A worker does not answer, or its connections run out. While it is away, its companies cannot send, and all others go on.',
   'health.check.database': 'PostgreSQL',
   'health.check.schema': 'Version of the schema',
   'health.advice.schema': 'This program expects version {newest}. Start all processes with the same version.',

@@ -84,6 +84,10 @@ export const health = {
   'health.check.replication': 'Репликация',
   'health.value.replication': 'реплик: {replicas}, отставание: {behind}',
   'health.advice.replication': 'Реплика сильно отстаёт. Проверьте её сеть и диск.',
+  'health.check.nodes': 'Узлы кластера',
+  'health.value.nodes': '{count}, недоступно: {away}; {size}',
+  'health.advice.nodes':
+    'Узел не отвечает, или у него кончаются соединения. Пока его нет, его компании не отправляют, а остальные работают.',
   'health.check.database': 'База данных PostgreSQL',
   'health.check.schema': 'Версия схемы',
   'health.advice.schema': 'Программа ждёт версию {newest}. Запустите все процессы одной версии.',
