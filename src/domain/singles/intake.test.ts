@@ -3,6 +3,7 @@ import type { Pool } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aMessageRequest } from '../../testing/message-requests.ts'
+import { testOnOneServer } from '../../testing/one-server.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
@@ -80,7 +81,7 @@ describe('concurrent requests', () => {
     })
   }
 
-  test('are written, except the request that the database refuses', async () => {
+  testOnOneServer('are written, except the request that the database refuses', async () => {
     await db.sql.unsafe(`
       create function refuse_poison() returns trigger language plpgsql as $$
       begin
