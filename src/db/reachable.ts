@@ -14,7 +14,10 @@ type Reachable = { companyIds: number[]; until: number }
 
 const reachables = new WeakMap<Sql, Reachable>()
 
-/** Limits a read of all companies to the reachable companies, for the end of a `where`. Empty while all are reachable. */
+/**
+ * Limits a table in a read of all companies to the reachable companies, for the end of a `where`. Empty while all are
+ * reachable. Citus needs the limit of every table in the statement, but not of a table behind `left join`.
+ */
 export function reachable(sql: Sql, column = 'company_id'): Fragment {
   const known = reachables.get(sql)
   if (!known || known.until < performance.now()) return sql``

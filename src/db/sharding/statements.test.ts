@@ -31,7 +31,7 @@ function filesIn(folder: string): string[] {
 /** The texts of the outermost SQL templates. Parts inside them are included, and a value is written as `?`. */
 function templatesIn(source: string): string[] {
   const found: string[] = []
-  const tag = /\b(?:sql|pool|lock|tx)(?:<[^`;]*?>)?`/g
+  const tag = /\b(?:sql|pool|lock|tx)(?:<[^`]*?>)?`/g
   for (let match = tag.exec(source); match; match = tag.exec(source)) {
     const { text, end } = readTemplate(source, tag.lastIndex)
     found.push(text.replaceAll(/\s+/g, ' ').trim())
@@ -55,19 +55,26 @@ function readTemplate(source: string, start: number): { text: string; end: numbe
   throw new Error('a template does not end')
 }
 
-/** The templates inside an expression, or `?` if there are none. */
+/** The templates inside an expression, the column of `reachable`, or `?`. */
 function readExpression(source: string, start: number): { text: string; end: number } {
   let text = ''
   let depth = 0
   for (let i = start; i < source.length; i++) {
     if (source[i] === '`') {
       const inner = readTemplate(source, i + 1)
-      if (/sql(?:<[^`;]*?>)?$/.test(source.slice(start, i))) text += ` ${inner.text} `
+      if (/sql(?:<[^`]*?>)?$/.test(source.slice(start, i))) text += ` ${inner.text} `
       i = inner.end - 1
     } else if (source[i] === '{') depth += 1
-    else if (source[i] === '}' && depth-- === 0) return { text: text || '?', end: i + 1 }
+    else if (source[i] === '}' && depth-- === 0)
+      return { text: text || limitIn(source.slice(start, i)) || '?', end: i + 1 }
   }
   throw new Error('an expression does not end')
+}
+
+/** `reachable(sql, 'm.company_id')` is written as `reachable:m.company_id`. */
+function limitIn(expression: string): string | undefined {
+  const call = /^reachable\(\w+(?:, '([\w.]+)')?\)$/.exec(expression)
+  return call ? `reachable:${call[1] ?? 'company_id'}` : undefined
 }
 
 const tablesIn = (text: string) =>
@@ -95,6 +102,30 @@ function subqueriesOf(text: string): string[] {
   }
   return found
 }
+
+/** The selects of a statement, each without the selects inside it. */
+const selectsOf = (text: string) => subqueriesOf(`(${text})`).flatMap(part => part.split(/ union (?:all )?/))
+
+/**
+ * Whether a statement limits a table to the reachable companies and another table not. Citus needs no limit of the inner
+ * side of an outer join. A table whose name is a value counts as a table of companies.
+ */
+const limitsSomeTables = (text: string) =>
+  text.includes('reachable:') && selectsOf(text).some(select => !areLimited(namesOfTables(select), select))
+
+function areLimited(names: string[], select: string): boolean {
+  const limited = new Set([...select.matchAll(/reachable:([\w.]+)/g)].map(([, column]) => column!))
+  if (names.length === 1 && limited.has('company_id')) return true
+  return names.every(name => limited.has(`${name}.company_id`))
+}
+
+/** The aliases of the tables of companies in a select, and the names of tables without alias. */
+const namesOfTables = (select: string) =>
+  [...select.matchAll(TABLE_WITH_ALIAS)]
+    .filter(([, table]) => table === '?' || isTenant(table))
+    .map(([, table, alias]) => alias ?? table!)
+const TABLE_WITH_ALIAS =
+  /(?:\bfrom|(?<!\bleft )\bjoin|,) (\w+|(?<!,.)\?)(?: (?:as )?(?!(?:from|on|where|left|join|cross|order|group|limit|using)\b)(\w+))?/g
 
 type Rule = { name: string; isBroken: (text: string) => boolean }
 
@@ -143,6 +174,7 @@ const rules: Rule[] = [
     name: 'no insert of rows of companies inside WITH',
     isBroken: text => [...text.matchAll(/\bas \( ?insert into (\w+)/g)].some(([, table]) => isTenant(table)),
   },
+  { name: 'a limit to the reachable companies is at every table', isBroken: limitsSomeTables },
 ]
 
 const NUMBERED = 'the coordinator numbers the rows anyway, and collects them for it'
@@ -184,6 +216,14 @@ describe('statements', () => {
     ['a recursive query', 'with recursive w as (select receiver from callbacks) select from w'],
     ['an update has no', "update lanes set open = case status when 'SENT' then true end where company_id = ?"],
     ['an insert of selected', 'insert into blacklist (company_id, destination) select ?, d from unnest(?) d'],
+    ['a limit', 'select 1 from lanes l join companies c on true where l.open reachable:l.company_id'],
+    ['a limit', 'select 1 from lanes l, companies c where l.open reachable:c.company_id'],
+    ['a limit', 'select 1 from lanes where not exists (select from leases e where e.worker = ?) reachable:company_id'],
+    ['a limit', 'select 1 from lanes where open reachable:company_id union all select 1 from ? r where open limit ?'],
+    [
+      'a limit',
+      'select 1 from companies c left join lateral (select 1 from lanes) l on true where reachable:c.company_id',
+    ],
   ])('a broken rule is noticed: %s', (name, text) => {
     expect(rules.filter(({ isBroken }) => isBroken(text)).map(rule => rule.name)).toEqual([
       expect.stringContaining(name),
@@ -192,6 +232,19 @@ describe('statements', () => {
 
   test.each(rules)('$name', ({ isBroken }) => {
     expect(statements.filter(statement => isBroken(statement.text) && !reasonOf(statement))).toEqual([])
+  })
+
+  test('are noticed when one of their limits to the reachable companies is missing', () => {
+    const limited = statements.filter(({ text }) => text.includes('reachable:'))
+    const limits = limited.flatMap(({ text }) =>
+      [...text.matchAll(/reachable:[\w.]+/g)].map(limit => ({ text, limit })),
+    )
+    const calls = filesIn(sources).flatMap(file => [...readFileSync(file, 'utf8').matchAll(/\$\{reachable\(/g)])
+    expect(limits).toHaveLength(calls.length)
+    const without = limits.map(
+      ({ text, limit: { index, 0: limit } }) => text.slice(0, index) + text.slice(index + limit.length),
+    )
+    expect(without.filter(text => !limitsSomeTables(`${text} reachable:`))).toEqual([])
   })
 
   test('with a changing number of rows insert them by insertPieces', () => {

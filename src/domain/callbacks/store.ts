@@ -58,11 +58,11 @@ export function selectFirstReceivers(sql: Sql, now: Date) {
     from companies c
     cross join lateral (
       select receiver, due_at from callbacks
-      where company_id = c.company_id and status = 'WAITING'
+      where company_id = c.company_id and status = 'WAITING' ${reachable(sql)}
       order by receiver, due_at limit 1) w
     left join lateral (
       select receiver from callbacks
-      where company_id = c.company_id and status = 'WAITING' and receiver > w.receiver
+      where company_id = c.company_id and status = 'WAITING' and receiver > w.receiver ${reachable(sql)}
       order by receiver limit 1) more on true
     left join receivers r on r.company_id = c.company_id and r.receiver = w.receiver
     where true ${reachable(sql, 'c.company_id')}`

@@ -247,7 +247,8 @@ export function blockedLanes(sql: Sql, lanes: { companyId: number; laneId: numbe
     join companies c on c.company_id = l.company_id
     left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
     where l.company_id = any(${companyIds}::bigint[]) and l.lane_id = any(${lanes.map(({ laneId }) => laneId)}::bigint[])
-      and (not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED') ${reachable(sql, 'l.company_id')}`
+      and (not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED')
+      ${reachable(sql, 'l.company_id')} ${reachable(sql, 'c.company_id')}`
 }
 
 /** Ends the leases of finished chunks of a company with deadlines (the function `finish_leases` of the schema). */

@@ -43,7 +43,8 @@ export const countExhausted = (sql: Sql, month: string) =>
       from account_months m
       join accounts a on a.company_id = m.company_id
       join companies c on c.company_id = m.company_id
-      where m.month = ${month} and m.spent > 0 ${reachable(sql, 'm.company_id')}`,
+      where m.month = ${month} and m.spent > 0
+        ${reachable(sql, 'm.company_id')} ${reachable(sql, 'a.company_id')} ${reachable(sql, 'c.company_id')}`,
   )
 
 export type CompanyAccount = Account & { companyId: number; name: string }

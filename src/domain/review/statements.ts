@@ -68,7 +68,7 @@ export function selectDueRows<Due extends object>(
       and (status = 'AWAITING' or not exists (
         select from ${sql(changes)} m
         where m.company_id = r.company_id and m.${sql(idColumn)} = r.${sql(idColumn)}
-          and m.to_status = 'PRE_REVIEW' and m.moved_by = 'staff')) ${reachable(sql)}
+          and m.to_status = 'PRE_REVIEW' and m.moved_by = 'staff' ${reachable(sql, 'm.company_id')})) ${reachable(sql)}
     union all
     select ${columns} from ${sql(rows)} r
     where status in ('AWAITING', 'APPROVED') and valid_to <= ${now} ${reachable(sql)}
