@@ -84,10 +84,10 @@ describe('ranges whose lifetime is over', () => {
   test('fail although one range has another error, and that range is taken again later', async () => {
     const { dispatchId, cursed } = await anOverdueDispatch()
     const recorder = aRecorder()
-    const failing: Pick<Recorder, 'noteFound'> = {
-      noteFound: async (companyId, statusReport) => {
+    const failing: Pick<Recorder, 'noteSoon'> = {
+      noteSoon: async (companyId, statusReport) => {
         if (statusReport.uuid === cursed.uuid) throw new Error('given up')
-        return recorder.noteFound(companyId, statusReport)
+        return recorder.noteSoon(companyId, statusReport)
       },
     }
     await failOverdue({ sql: db.sql, clock: () => new Date(), log, recorder: failing })
@@ -102,8 +102,8 @@ describe('ranges whose lifetime is over', () => {
   test('are not read again and again while the database is away', async () => {
     await anOverdueDispatch()
     let notes = 0
-    const away: Pick<Recorder, 'noteFound'> = {
-      noteFound: async () => {
+    const away: Pick<Recorder, 'noteSoon'> = {
+      noteSoon: async () => {
         notes += 1
         throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
       },

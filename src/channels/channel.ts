@@ -68,7 +68,11 @@ export type LateAnswer = { companyId: number; uuid: string; part: number; parts:
 
 /** Takes the input of a channel. Each promise resolves when the input is stored: then the channel may acknowledge it. */
 export type Feed = {
-  receipts(batch: Receipt[]): Promise<void>
+  /**
+   * Calls `refuse` with the indexes of receipts that cannot be stored now. The channel does not acknowledge these.
+   * Without `refuse` the promise rejects then, after the others are stored.
+   */
+  receipts(batch: Receipt[], refuse?: (index: number) => void): Promise<void>
   inbound(message: Inbound): Promise<void>
   gone(address: Gone): Promise<void>
   /** Stores the id, so that receipts find the message. */

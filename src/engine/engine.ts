@@ -154,7 +154,7 @@ async function moveDueReviews({ sql, log, moderation, clock }: EngineContext): P
 const failLanesThatEnd = ({ sql, clock }: EngineContext, recorder: Recorder) =>
   endDueLanes(sql, clock(), (companyId, uuids, errorCode) => {
     const refused = { at: clock(), errorCode }
-    return Promise.all(uuids.map(uuid => recorder.noteFound(companyId, { uuid, refused }).catch(ignoreSetAside)))
+    return Promise.all(uuids.map(uuid => recorder.noteSoon(companyId, { uuid, refused }).catch(ignoreSetAside)))
   })
 
 /**

@@ -80,7 +80,8 @@ export class ReceiptSender {
     if (this.#isStopped) return
     while (this.#due.length > 0 && this.#batches.size < BATCHES_UNDER_WAY) {
       const receipts = this.#due.splice(0, RECEIPTS_AT_ONCE)
-      const batch = this.#feed.receipts(receipts).catch(() => this.#sendAgain(receipts))
+      const refuse = (index: number) => this.#sendAgain(receipts.slice(index, index + 1))
+      const batch = this.#feed.receipts(receipts, refuse).catch(() => this.#sendAgain(receipts))
       this.#batches.add(batch)
       void batch.then(() => {
         this.#batches.delete(batch)

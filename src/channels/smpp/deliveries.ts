@@ -111,9 +111,15 @@ export class Deliveries {
     this.#isScheduled = false
     const batch = this.#due.splice(0, RECEIPTS_AT_ONCE)
     if (this.#isStopped || batch.length === 0) return
+    const refused = new Set<number>()
+    const stored = this.#feed.receipts(
+      batch.map(({ receipt }) => receipt),
+      index => refused.add(index),
+    )
     this.#answerWhenStored(
-      this.#feed.receipts(batch.map(({ receipt }) => receipt)),
+      stored,
       batch.map(({ answer }) => answer),
+      refused,
     )
     this.#schedule()
   }
@@ -125,8 +131,8 @@ export class Deliveries {
     else this.#answerWhenStored(this.#feed.inbound(message), [answer])
   }
 
-  /** After a failed write the answer is a temporary error: the SMSC delivers again. */
-  #answerWhenStored(stored: Promise<void>, answers: Respond[]) {
+  /** After a failed write the answer is a temporary error: the SMSC delivers again. `refused` has indexes of answers. */
+  #answerWhenStored(stored: Promise<void>, answers: Respond[], refused: ReadonlySet<number> = new Set()) {
     const writing = stored
       .then(
         () => status.ESME_ROK,
@@ -134,7 +140,7 @@ export class Deliveries {
       )
       .then(code => {
         this.#writing.delete(writing)
-        for (const answer of answers) answer(code)
+        for (const [index, answer] of answers.entries()) answer(refused.has(index) ? status.ESME_RX_T_APPN : code)
         this.#schedule()
       })
     this.#writing.add(writing)

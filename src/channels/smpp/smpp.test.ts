@@ -478,6 +478,30 @@ describe('against our SMSC', () => {
     await eventually(() => expect(smsc.counts.receiptsAcknowledged).toBe(3))
   })
 
+  test('receipts that the feed refuses come again, and the others are acknowledged', async () => {
+    const stored: Receipt[] = []
+    let mayRefuse = true
+    const feed: Feed = {
+      ...aFeed().feed,
+      async receipts(batch, refuse) {
+        const isRefused = (receipt: Receipt) => mayRefuse && receiptIds([receipt])[0] === refusedId
+        stored.push(...batch.filter(receipt => !isRefused(receipt)))
+        for (const [index, receipt] of batch.entries()) if (isRefused(receipt)) refuse?.(index)
+      },
+    }
+    let refusedId: string | undefined
+    const { smsc } = await anSmsc({ receiptMs: 300 })
+    const { channel, up } = aChannel(smsc.port, {}, { ...aFeed(), feed })
+    await up()
+    const ids = idsOf(await send(channel, many(3)))
+    refusedId = ids[1]
+    await eventually(() => expect(smsc.counts.receiptsAgain).toBeGreaterThanOrEqual(2))
+    expect(smsc.counts.receiptsAcknowledged).toBe(2)
+    mayRefuse = false
+    await eventually(() => expect(smsc.counts.receiptsAcknowledged).toBe(3))
+    expect(receiptIds(stored).toSorted()).toEqual(ids.toSorted())
+  })
+
   test('messages of subscribers arrive, and long ones are joined', async () => {
     const { smsc } = await anSmsc()
     const { up, inbound } = aChannel(smsc.port, { binds: 2 })

@@ -1,5 +1,6 @@
 import { comparableNumber } from '../../base/phone/same-number.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
+import { acrossCompanies } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import { type ProviderReceipt, type SubmittedMessage, submissionTo } from './receipt.ts'
 import { cleanReceipts, type StatusReport } from './status-report.ts'
@@ -8,13 +9,14 @@ import * as store from './store.ts'
 export { claimReceiptInbox, deleteFromReceiptInbox, makeUnreadReceiptsDue } from './store.ts'
 
 export type MatchedReceipt = { companyId: number; statusReport: StatusReport }
+type MatchedFrom<R> = MatchedReceipt & { receipt: R }
 
 /**
  * Finds the messages of receipts. A message with several parts is DELIVERED when all parts are delivered, and FAILED when
  * one part failed. A receipt for one of several parts is stored. Receipts that match no submission are returned as
  * `unmatched`: their submission may not be committed yet.
  */
-export async function matchReceipts(sql: Sql, gatewayId: number, given: ProviderReceipt[]) {
+export async function matchReceipts<R extends ProviderReceipt>(sql: Sql, gatewayId: number, given: R[]) {
   const receipts = cleanReceipts(given)
   const byNumber = await submissionsByNumber(sql, gatewayId, receipts.filter(hasNumber))
   const named = receipts.filter(receipt => !hasNumber(receipt))
@@ -24,9 +26,9 @@ export async function matchReceipts(sql: Sql, gatewayId: number, given: Provider
     gatewayId,
     named.filter(({ providerId }) => !byId.has(providerId)),
   )
-  const matched: MatchedReceipt[] = []
-  const parts: (ProviderReceipt & store.Submission)[] = []
-  const unmatched: ProviderReceipt[] = []
+  const matched: MatchedFrom<R>[] = []
+  const parts: PartReceipt<R>[] = []
+  const unmatched: R[] = []
   for (const receipt of receipts) {
     const submission = hasNumber(receipt)
       ? byNumber.get(receipt)
@@ -34,17 +36,17 @@ export async function matchReceipts(sql: Sql, gatewayId: number, given: Provider
     if (!submission) unmatched.push(withoutDelay(receipt))
     else if (receipt.unsure && receipt.unsure.unless !== submission.uuid) unmatched.push(receipt)
     else if (submission.parts === 1) matched.push(matchOf(gatewayId, submission, receipt))
-    else parts.push({ ...receipt, ...submission, status: receipt.status === 'FAILED' ? 'FAILED' : 'DELIVERED' })
+    else parts.push({ receipt, ...submission, status: receipt.status === 'FAILED' ? 'FAILED' : 'DELIVERED' })
   }
   if (parts.length > 0) matched.push(...(await endOfParts(sql, gatewayId, parts)))
   return { matched, unmatched }
 }
 
 /** The receipt matches no message yet. It waits only for the submission to be recorded, so it is matched again soon. */
-function withoutDelay(receipt: ProviderReceipt): ProviderReceipt {
+function withoutDelay<R extends ProviderReceipt>(receipt: R): R {
   if (!receipt.unsure) return receipt
   const { unsure: _, ...rest } = receipt
-  return rest
+  return rest as R
 }
 
 const hasNumber = ({ subscriber }: ProviderReceipt) => comparableNumber(subscriber ?? undefined) !== undefined
@@ -70,7 +72,7 @@ const MOST_CLOCK_ERROR_MS = 10_000
 
 /** A message is submitted after its acceptance, and at most `MOST_ANSWER_MS` before its time of sending. */
 async function addresseesOf(sql: Sql, submissions: store.Submission[]): Promise<Map<string, SubmittedMessage>> {
-  const rows = await store.selectSubmittedMessages(sql, submissions)
+  const rows = await acrossCompanies(sql, () => store.selectSubmittedMessages(sql, submissions))
   return new Map(
     rows.map(({ uuid, destination, isOpen, sentAt }) => {
       const accepted = timeOfUuid7(uuid).getTime() - MOST_CLOCK_ERROR_MS
@@ -85,7 +87,8 @@ async function submissionsOf(sql: Sql, gatewayId: number, providerIds: Set<strin
   const found = await store.selectSubmissions(sql, gatewayId, [...providerIds])
   const byId = new Map(found.map(submission => [submission.providerId, submission]))
   if (byId.size === found.length) return byId
-  const open = new Set((await store.selectOpen(sql, found)).map(({ uuid }) => uuid))
+  const rows = await acrossCompanies(sql, () => store.selectOpen(sql, found))
+  const open = new Set(rows.map(({ uuid }) => uuid))
   for (const submission of found) if (open.has(submission.uuid)) byId.set(submission.providerId, submission)
   return byId
 }
@@ -96,11 +99,11 @@ async function unansweredOf(sql: Sql, gatewayId: number, unknown: ProviderReceip
   return ownIds.size === 0 ? new Map<string, store.Submission>() : submissionsOf(sql, gatewayId, ownIds)
 }
 
-const matchOf = (
+const matchOf = <R extends ReceiptFields>(
   gatewayId: number,
   { companyId, uuid }: { companyId: number; uuid: string },
-  receipt: ReceiptFields,
-): MatchedReceipt => ({ companyId, statusReport: statusReportOf(gatewayId, uuid, receipt) })
+  receipt: R,
+): MatchedFrom<R> => ({ companyId, statusReport: statusReportOf(gatewayId, uuid, receipt), receipt })
 
 type ReceiptFields = Pick<ProviderReceipt, 'status' | 'happenedAt'> & {
   errorCode?: number | null | undefined
@@ -115,13 +118,18 @@ export function statusReportOf(gatewayId: number, uuid: string, receipt: Receipt
   return { uuid, final: { status, at, gatewayId, ...why } }
 }
 
-async function endOfParts(sql: Sql, gatewayId: number, parts: (ProviderReceipt & store.Submission)[]) {
+/** A receipt for one of several parts. */
+type PartReceipt<R> = store.Submission & { status: 'DELIVERED' | 'FAILED'; receipt: R }
+
+async function endOfParts<R extends ProviderReceipt>(sql: Sql, gatewayId: number, parts: PartReceipt<R>[]) {
   await store.setPartStatuses(sql, gatewayId, parts)
   const ends = await store.selectEnds(sql, parts)
   return ends.flatMap(end => {
     // No part: an earlier receipt made the message final, and this receipt is about another part.
     const source = parts.find(part => part.uuid === end.uuid && part.status === end.status)
-    return source ? matchOf(gatewayId, end, source) : []
+    if (!source) return []
+    const { receipt, status } = source
+    return { ...matchOf(gatewayId, end, { ...receipt, status }), receipt }
   })
 }
 

@@ -52,7 +52,7 @@ export function cleanStatusReport(statusReport: StatusReport): StatusReport {
 }
 
 /** The same for receipts. A receipt whose id cannot be stored can match no message and is left out. */
-export function cleanReceipts(receipts: ProviderReceipt[]): ProviderReceipt[] {
+export function cleanReceipts<R extends ProviderReceipt>(receipts: R[]): R[] {
   return receipts.flatMap(receipt => {
     const { providerId, operatorError } = receipt
     if (providerId !== '' && isPlain(providerId) && isPlain(operatorError)) return receipt

@@ -1,4 +1,5 @@
 import { uuidRange } from '../../base/uuid7.ts'
+import { reachable } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { ProviderReceipt } from './receipt.ts'
 
@@ -35,7 +36,7 @@ export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'u
     cross join lateral (
       select m.message_uuid from messages m
       where m.company_id = q.company_id and m.message_uuid = q.message_uuid and m.message_uuid between ${range.first} and ${range.last}
-        and m.status in ('CREATED', 'SENT')
+        and m.status in ('CREATED', 'SENT') ${reachable(sql, 'm.company_id')}
       ${oneByOne(sql)}) m`
 }
 
@@ -48,11 +49,12 @@ export function selectSubmittedMessages(sql: Sql, messages: Pick<Submission, 'co
     cross join lateral (
       select m.message_uuid, m.destination, m.status, m.sent_at from messages m
       where m.company_id = q.company_id and m.message_uuid = q.message_uuid and m.message_uuid between ${range.first} and ${range.last}
+        ${reachable(sql, 'm.company_id')}
       ${oneByOne(sql)}) m`
 }
 
 /** Locks the rows in one order, so that two engines with receipts for the same parts do not deadlock. */
-export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderReceipt & Submission)[]) {
+export function setPartStatuses(sql: Sql, gatewayId: number, parts: (Submission & Pick<ProviderReceipt, 'status'>)[]) {
   return sql`
     with reported as materialized (
       select s.provider_id, s.day, s.message_uuid, s.part, q.status

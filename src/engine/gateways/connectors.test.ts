@@ -77,7 +77,7 @@ test('the error of an unknown connector contains its name', () => {
 describe('the feed', () => {
   const noted: unknown[] = []
   const recorder = {
-    note: async (companyId: number, statusReport: object) => void noted.push({ companyId, ...statusReport }),
+    noteSoon: async (companyId: number, statusReport: object) => void noted.push({ companyId, ...statusReport }),
   } as unknown as Recorder
   const at = new Date('2026-03-01T10:00:00Z')
   const uuid = '0195a0e0-0000-7000-8000-000000000001'

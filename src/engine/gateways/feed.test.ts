@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Receipt } from '../../channels/channel.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { addToReceiptInbox } from '../../domain/receipts/receipts.ts'
@@ -67,24 +67,54 @@ test.each<[string, (sent: Sent) => Promise<void>]>([
   await sent.recorder.stop()
 })
 
-test('receipts of a company whose node is away are acknowledged, stay in the inbox and are recorded when the node is back', async () => {
-  const node = aNodeOf(db.sql)
-  const sent = await sentMessages(node.sql)
-  node.isAway = true
-  await tell(sent, byTheirId(sent))
-  expect(await db.sql`select from receipt_inbox`).toHaveLength(4)
-  const match = async () => {
-    await db.sql`update receipt_inbox set claimed_until = '-infinity'`
-    await matchReceiptInbox({ sql: db.sql, recorder: sent.recorder })
+describe('while the node of a company is away', () => {
+  /** A recorder for the companies of two nodes. */
+  async function onTwoNodes() {
+    const node = aNodeOf(db.sql)
+    const [lost, other] = [await sentMessages(node.sql), await sentMessages()]
+    const noteSoon: Recorder['noteSoon'] = (companyId, report) =>
+      (companyId === lost.companyId ? lost : other).recorder.noteSoon(companyId, report)
+    const recorder = { note: other.recorder.note, noteSoon }
+    return { node, lost, other, recorder }
   }
-  await match()
-  expect(await db.sql`select from receipt_inbox`).toHaveLength(4)
 
-  node.isAway = false
-  await eventually(async () => {
-    await match()
-    expect(await db.sql`select from receipt_inbox`).toHaveLength(0)
+  test.each([
+    ["the operator's ids", byTheirId],
+    ['our own ids', byOurId],
+  ])('its receipts by %s are refused, all others are recorded, and its own when the node is back', async (_, of) => {
+    const { node, lost, other, recorder } = await onTwoNodes()
+    await db.sql`update submissions set gateway_id = ${other.gatewayId} where gateway_id = ${lost.gatewayId}`
+    node.isAway = true
+    const refused: number[] = []
+    const batch = [...of(lost).slice(1), ...of(other)]
+    const feed = feedOf({ sql: db.sql, log, recorder }, other.gatewayId)
+    await feed.receipts(batch, index => refused.push(index))
+    expect(refused.toSorted()).toEqual([0, 1, 2])
+    expect(await fatesOf(db.sql, other.dispatchId)).toEqual({ SENT: 1, DELIVERED: 3 })
+    await expect(feed.receipts(batch)).rejects.toThrow('away')
+
+    node.isAway = false
+    await eventually(async () => expect(await fatesOf(db.sql, lost.dispatchId)).toEqual({ SENT: 1, DELIVERED: 3 }))
+    await Promise.all([lost.recorder.stop(), other.recorder.stop()])
   })
-  expect(await fatesOf(db.sql, sent.dispatchId)).toEqual({ SENT: 1, DELIVERED: 3 })
-  await sent.recorder.stop()
+
+  test('its receipts stay in the inbox, and all others are recorded', async () => {
+    const { node, lost, other, recorder } = await onTwoNodes()
+    const receipts = (sent: Sent) => byTheirId(sent).slice(1).map(byProviderId)
+    await addToReceiptInbox(db.sql, lost.gatewayId, receipts(lost))
+    await addToReceiptInbox(db.sql, other.gatewayId, receipts(other))
+    node.isAway = true
+    await matchReceiptInbox({ sql: db.sql, recorder })
+    expect(await fatesOf(db.sql, other.dispatchId)).toEqual({ SENT: 1, DELIVERED: 3 })
+    const kept = await db.sql`select gateway_id, count(*)::int as count from receipt_inbox group by gateway_id`
+    expect(kept).toEqual([{ gatewayId: lost.gatewayId, count: 3 }])
+
+    node.isAway = false
+    await eventually(async () => {
+      await matchReceiptInbox({ sql: db.sql, recorder })
+      expect(await db.sql`select from receipt_inbox`).toHaveLength(0)
+    })
+    expect(await fatesOf(db.sql, lost.dispatchId)).toEqual({ SENT: 1, DELIVERED: 3 })
+    await Promise.all([lost.recorder.stop(), other.recorder.stop()])
+  })
 })

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
+import { isNodeAway } from '../../base/database-losses.ts'
 import type { Tracer } from '../../base/tracing/tracer.ts'
 import type { Feed, Inbound, LateAnswer, Receipt } from '../../channels/channel.ts'
-import { ignoreNodeAway } from '../../db/reachable.ts'
 import type { Pool } from '../../db/sql.ts'
 import { receiveInbound } from '../../domain/inbound/inbound.ts'
 import type { Numbering } from '../../domain/numbering/numbering.ts'
@@ -23,7 +23,7 @@ import { knownReceiptIds, withReadId } from './receipt-ids.ts'
 export type FeedContext = {
   sql: Pool
   log: Logger
-  recorder: Pick<Recorder, 'note' | 'noteFound'>
+  recorder: Pick<Recorder, 'note' | 'noteSoon'>
   clock?: () => Date
   /** Texts by which a subscriber asks not to be written to again. The default is `STOP_WORDS`. */
   stopWords?: readonly string[]
@@ -40,12 +40,13 @@ const KEPT_AT_ONCE = 1000
  */
 export function feedOf(context: FeedContext, gatewayId: number): Feed {
   return {
-    async receipts(batch) {
-      const byOurIds = batch.filter(({ of }) => 'uuid' in of).map(receipt => byOwnId(gatewayId, receipt))
-      const byTheirIds = batch.filter(({ of }) => 'providerId' in of).map(byProviderId)
+    async receipts(batch, refuse = refuseAll) {
+      const numbered = batch.map((receipt, index) => ({ ...receipt, index }))
+      const byOurIds = numbered.filter(({ of }) => 'uuid' in of).map(receipt => byOwnId(gatewayId, receipt))
+      const byTheirIds = numbered.filter(({ of }) => 'providerId' in of).map(byProviderId)
       const recording = [recordAll(context, byOurIds)]
       if (byTheirIds.length > 0) recording.push(matchAndRecord(context, gatewayId, byTheirIds))
-      await Promise.all(recording)
+      for (const left of await Promise.all(recording)) for (const { receipt } of left) refuse(receipt.index)
     },
     inbound: message => takeAndLog(context, gatewayId, message),
     late: answer => noteLate(context, gatewayId, answer),
@@ -66,37 +67,38 @@ async function takeAndLog({ sql, log, stopWords, numbering }: FeedContext, gatew
   log.info({ gatewayId, to: message.to, from: message.from.slice(-4), outcome: kind, ...more }, 'inbound.taken')
 }
 
-function byOwnId(gatewayId: number, receipt: Receipt): MatchedReceipt {
+function refuseAll() {
+  throw new Error('the node of a company is away, and its receipts cannot be stored')
+}
+
+type Numbered = { index: number }
+type Matched<R> = MatchedReceipt & { receipt: R }
+
+function byOwnId(gatewayId: number, receipt: Receipt & Numbered): Matched<Numbered> {
   const { of } = receipt
   if (!('uuid' in of)) throw new Error(`The receipt names the operator's id ${of.providerId}, not our own`)
-  return { companyId: of.companyId, statusReport: statusReportOf(gatewayId, of.uuid, receipt) }
+  return { companyId: of.companyId, statusReport: statusReportOf(gatewayId, of.uuid, receipt), receipt }
 }
 
 type Recording = Pick<FeedContext, 'recorder' | 'tracer' | 'clock'>
 
-const recordAll = (recording: Recording, matched: MatchedReceipt[]) =>
-  recordEach(recording, matched, (companyId, report) => recording.recorder.note(companyId, report))
-
 /**
- * For receipts that are in the inbox, or can be put there. Returns false when some are not written, because a node of the
- * cluster is away.
+ * Returns the receipts that are not written, because the node of their company is away. They come again. A status report
+ * that can never be written is ignored. Otherwise the operator would repeat it for ever.
  */
-async function recordPresent(recording: Recording, matched: MatchedReceipt[]): Promise<boolean> {
-  let areAllWritten = true
-  await recordEach(recording, matched, (companyId, report) =>
-    recording.recorder.noteFound(companyId, report).catch(error => {
-      ignoreNodeAway(error)
-      areAllWritten = false
+async function recordAll<R>({ recorder, tracer, clock = newDate }: Recording, matched: Matched<R>[]) {
+  const startedAt = clock()
+  const left = new Set<Matched<R>>()
+  const recording = matched.map(one =>
+    recorder.noteSoon(one.companyId, one.statusReport).catch(error => {
+      if (isNodeAway(error)) left.add(one)
+      else ignoreSetAside(error)
     }),
   )
-  return areAllWritten
-}
-
-/** A status report that can never be written is ignored. Otherwise the operator would repeat the whole batch for ever. */
-async function recordEach({ tracer, clock = newDate }: Recording, matched: MatchedReceipt[], note: Recorder['note']) {
-  const startedAt = clock()
-  await Promise.all(matched.map(({ companyId, statusReport }) => note(companyId, statusReport).catch(ignoreSetAside)))
-  if (tracer) for (const { statusReport } of matched) traceReceipt(tracer, statusReport, startedAt, clock())
+  await Promise.all(recording)
+  const written = matched.filter(one => !left.has(one))
+  if (tracer) for (const { statusReport } of written) traceReceipt(tracer, statusReport, startedAt, clock())
+  return [...left]
 }
 
 const newDate = () => new Date()
@@ -107,10 +109,11 @@ function traceReceipt(tracer: Tracer, { uuid, final }: StatusReport, startedAt: 
   tracer.step(uuid, 'receipt', { startedAt, endedAt, attributes })
 }
 
-export function byProviderId(receipt: Receipt): ProviderReceipt {
-  const { of, subscriber, unsure, status, happenedAt, errorCode, operatorError } = receipt
+export function byProviderId<R extends Receipt>(receipt: R): ProviderReceipt & Omit<R, keyof Receipt> {
+  const { of, subscriber, unsure, status, happenedAt, errorCode, operatorError, ...more } = receipt
   if (!('providerId' in of)) throw new Error(`The receipt names our own id ${of.uuid}, not the operator's`)
   return {
+    ...more,
     ...of,
     subscriber: subscriber ?? null,
     ...(unsure ? { unsure } : {}),
@@ -121,18 +124,14 @@ export function byProviderId(receipt: Receipt): ProviderReceipt {
   }
 }
 
-/**
- * Receipts that match no message yet are stored, and matched again later. The same is done when the node of a company is
- * away: the operator gets its acknowledgement, and goes on with the receipts of other companies.
- */
-async function matchAndRecord(context: FeedContext, gatewayId: number, receipts: ProviderReceipt[]) {
+/** Receipts that match no message yet are stored, and matched again later. Returns the receipts that are not written. */
+async function matchAndRecord(context: FeedContext, gatewayId: number, receipts: (ProviderReceipt & Numbered)[]) {
   const { sql } = context
   const { unread = [], read = [] } = Object.groupBy(receipts, ({ isUnread }) => (isUnread ? 'unread' : 'read'))
   const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
-  const recording = recordPresent(context, matched)
   const kept = [...unread, ...unmatched]
   if (kept.length > 0) await addToReceiptInbox(sql, gatewayId, kept)
-  if (!(await recording)) await addToReceiptInbox(sql, gatewayId, read)
+  return recordAll(context, matched)
 }
 
 /**
@@ -157,9 +156,9 @@ async function matchSome(context: KeptContext): Promise<number> {
   for (const [gatewayId, receipts] of Map.groupBy(kept, ({ gatewayId }) => gatewayId)) {
     const read = await readableOf(sql, gatewayId, receipts)
     const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
-    if (!(await recordPresent(context, matched))) continue // they stay in the inbox
-    const waiting = new Set<ProviderReceipt>(unmatched)
-    const done = read.filter(receipt => !waiting.has(receipt))
+    const left = await recordAll(context, matched)
+    const waiting = new Set([...unmatched, ...left.map(({ receipt }) => receipt)].map(({ receiptId }) => receiptId))
+    const done = read.filter(({ receiptId }) => !waiting.has(receiptId))
     const ids = done.map(({ receiptId }) => receiptId)
     if (ids.length > 0) await deleteFromReceiptInbox(sql, ids)
     onMatched?.(

@@ -55,9 +55,14 @@ export class GatewayTally {
   counting(feed: Feed): Feed {
     return {
       ...feed,
-      receipts: async batch => {
-        await feed.receipts(batch)
-        this.received(batch)
+      receipts: async (batch, refuse) => {
+        const stored = new Map(batch.entries())
+        const onRefused = (index: number) => {
+          stored.delete(index)
+          refuse?.(index)
+        }
+        await feed.receipts(batch, refuse && onRefused)
+        this.received([...stored.values()])
       },
     }
   }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Pool } from '../../db/sql.ts'
@@ -7,6 +6,7 @@ import { matchReceipts } from '../../domain/receipts/receipts.ts'
 import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway, fatesOf } from '../../testing/engines.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { aNodeOf } from '../../testing/missing-node.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../../testing/world.ts'
 import { Recorder } from './recorder.ts'
@@ -95,43 +95,58 @@ test.each(['CONNECTION_CLOSED', 'ECONNREFUSED', '40P01', '53100'])(
 )
 
 describe('while the node of a company is away', () => {
-  test('a report whose cause is found again is refused, and all others are written when the node is back', async () => {
-    const { dispatchId, uuids } = await someMessages(4)
-    const [unique, found, late, later] = uuids as [string, string, string, string]
+  test('reports that come again are refused at once, and all reports are written when the node is back', async () => {
+    const { dispatchId, uuids } = await someMessages(3)
+    const [unique, found, late] = uuids as [string, string, string]
     const node = aNodeOf(db.sql)
     const { recorder, note, told } = aRecorder(node.sql)
-    const noteFound = (uuid: string) => recorder.noteFound(world.companyId, sent(uuid))
+    const noteSoon = (uuid: string) => recorder.noteSoon(world.companyId, sent(uuid))
     node.isAway = true
     const waiting = note(sent(unique))
-    await expect(noteFound(found)).rejects.toMatchObject({ code: '08006' })
-    await expect(noteFound(late)).rejects.toMatchObject({ code: '08006' })
+    await expect(noteSoon(found)).rejects.toMatchObject({ code: '08006' })
+    await expect(noteSoon(late)).rejects.toMatchObject({ code: '08006' })
     expect(told('status_reports.not_recorded').length).toBeGreaterThan(0)
-    expect(await fatesOf(db.sql, dispatchId)).toEqual({ CREATED: 4 })
+    expect(await fatesOf(db.sql, dispatchId)).toEqual({ CREATED: 3 })
 
     node.isAway = false
     await waiting
-    await noteFound(later)
-    expect(await fatesOf(db.sql, dispatchId)).toMatchObject({ SENT: expect.toSatisfy(count => count >= 2) })
-    await note(sent(found))
-    await note(sent(late))
-    expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 4 })
+    await noteSoon(found)
     await recorder.stop()
+    expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 3 })
   })
 
-  test('a report that is found again and joins the result of a submission is not refused', async () => {
+  test('a report that comes again is refused, also when it joins the result of a submission', async () => {
     const { dispatchId, uuids } = await someMessages(1)
+    const [uuid] = uuids as [string]
     const node = aNodeOf(db.sql)
     const { recorder, note } = aRecorder(node.sql)
     node.isAway = true
-    const submitted = note(sent(uuids[0]!))
-    const ended = recorder.noteFound(world.companyId, {
-      uuid: uuids[0]!,
-      final: { status: 'DELIVERED', at: new Date() },
-    })
-    await pause(600) // longer than two tries
+    const submitted = note(sent(uuid))
+    const final = { status: 'DELIVERED' as const, at: new Date() }
+    await expect(recorder.noteSoon(world.companyId, { uuid, final })).rejects.toMatchObject({ code: '08006' })
     node.isAway = false
-    await Promise.all([submitted, ended])
+    await submitted
+    await recorder.stop()
     expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1 })
+  })
+
+  test('its messages hold no places of the submission window', async () => {
+    const { uuids } = await someMessages(2)
+    const [first, second] = uuids as [string, string]
+    const node = aNodeOf(db.sql)
+    const { recorder } = aRecorder(node.sql)
+    const submit = async (uuid: string) => {
+      recorder.window.enter(await recorder.window.reserve(1))
+      return recorder.note(world.companyId, sent(uuid), 1)
+    }
+    node.isAway = true
+    const notes = [submit(first)]
+    await eventually(() => expect(recorder.window.open).toBe(0))
+    notes.push(submit(second))
+    await eventually(() => expect(recorder.window.open).toBe(0))
+    node.isAway = false
+    await Promise.all(notes)
+    expect(recorder.window.open).toBe(0)
     await recorder.stop()
   })
 })

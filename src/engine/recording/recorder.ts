@@ -17,6 +17,8 @@ const RETRY_MS = 250
 const PATIENCE_MS = 10_000
 /** How often a whole batch is tried that a reachable database refuses, before its halves are tried. */
 const WHOLE_TRIES = 3
+/** While the node of a company is away, so many reports that come again are kept. */
+const MOST_KEPT = 10_000
 
 export type RecorderContext = {
   sql: Pool
@@ -26,6 +28,24 @@ export type RecorderContext = {
   cascades?: RecordingContext['cascades']
   tracer?: Tracer | undefined
 }
+
+/** The status reports of a company that are not written yet. */
+type Company = {
+  buffer: ReportBuffer
+  /** The batch that is being written. */
+  writing: Entry[]
+  /** The error that tells that the node of the company is away. */
+  away: unknown
+  /** Resolves when all status reports are written. */
+  emptied: Promise<void>
+}
+
+const newCompany = (): Company => ({
+  buffer: new ReportBuffer(),
+  writing: [],
+  away: undefined,
+  emptied: Promise.resolve(),
+})
 
 /**
  * Collects status reports and writes them in batches: one transaction at a time for each company, while the next batch
@@ -37,10 +57,8 @@ export class Recorder {
   /** Messages that were submitted and are not recorded yet. */
   readonly window = new SubmissionWindow()
   readonly #context: RecorderContext
-  /** By company, while it has status reports to write. `emptied` resolves when all of them are written. */
-  readonly #companies = new Map<number, { buffer: ReportBuffer; emptied: Promise<void> }>()
-  /** By company whose node is away: the error that told so. */
-  readonly #away = new Map<number, unknown>()
+  /** By company, while it has status reports to write. */
+  readonly #companies = new Map<number, Company>()
   #giveUpAt = Number.POSITIVE_INFINITY
 
   constructor(context: RecorderContext) {
@@ -52,28 +70,35 @@ export class Recorder {
    * error when the recorder stopped before. Then `places` of the submission window become free.
    */
   note(companyId: number, statusReport: StatusReport, places = 0): Promise<void> {
-    const entry = this.#add(companyId, statusReport)
-    entry.places += places
-    entry.isUnique = true
+    const { company, entry } = this.#add(companyId, statusReport)
+    if (company.away === undefined) entry.places += places
+    else this.window.leave(places)
     return entry.written.promise
   }
 
   /**
-   * For a status report whose cause stays in the database until it is written, and is found again. In a Citus cluster it
-   * rejects while the node of the company is away, so that the caller goes on with the companies of other nodes.
+   * For a status report that comes again if it is not written: its cause stays in the database, or the operator repeats
+   * it. In a Citus cluster it rejects while the node of the company is away, so that the caller goes on with companies of
+   * other nodes. The report is still written when the node is back, before timers of the message can end it.
    */
-  noteFound(companyId: number, statusReport: StatusReport): Promise<void> {
-    const away = this.#away.get(companyId)
-    return away === undefined ? this.#add(companyId, statusReport).written.promise : Promise.reject(away)
+  noteSoon(companyId: number, statusReport: StatusReport): Promise<void> {
+    const known = this.#companies.get(companyId)
+    if (known?.away !== undefined && known.buffer.size >= MOST_KEPT) return Promise.reject(known.away)
+    const { company, entry } = this.#add(companyId, statusReport)
+    if (company.away !== undefined) return Promise.reject(company.away)
+    entry.writtenSoon ??= withResolvers()
+    return entry.writtenSoon.promise
   }
 
-  #add(companyId: number, statusReport: StatusReport): Entry {
-    const buffer = this.#companies.get(companyId)?.buffer ?? new ReportBuffer()
-    const { entry, isNew } = buffer.add(statusReport)
+  #add(companyId: number, statusReport: StatusReport): { company: Company; entry: Entry } {
+    const company = this.#companies.get(companyId) ?? newCompany()
+    const { entry, isNew } = company.buffer.add(statusReport)
     if (isNew) entry.written.promise.catch(() => {}) // the caller may not wait for it any more
-    if (!this.#companies.has(companyId))
-      this.#companies.set(companyId, { buffer, emptied: this.#empty(companyId, buffer) })
-    return entry
+    if (!this.#companies.has(companyId)) {
+      this.#companies.set(companyId, company)
+      company.emptied = this.#empty(companyId, company)
+    }
+    return { company, entry }
   }
 
   /** The engine is about to stop: a batch that cannot be written within a few seconds is given up. */
@@ -88,45 +113,52 @@ export class Recorder {
     while (this.#companies.size > 0) await Promise.all([...this.#companies.values()].map(({ emptied }) => emptied))
   }
 
-  async #empty(companyId: number, buffer: ReportBuffer) {
+  async #empty(companyId: number, company: Company) {
+    const { buffer } = company
     for (let readyInMs = buffer.readyInMs(); readyInMs !== undefined; readyInMs = buffer.readyInMs()) {
       if (readyInMs > 0) await pause(readyInMs)
-      else await this.#write(companyId, buffer.take())
+      else await this.#write(companyId, company, buffer.take())
     }
     this.#companies.delete(companyId)
-    this.#away.delete(companyId)
   }
 
-  async #write(companyId: number, batch: Entry[]) {
-    const isWritten = await this.#writeAll(companyId, batch, WHOLE_TRIES)
-    for (const { written } of batch) {
-      if (isWritten) written.resolve()
-      else written.reject(new Error('the status reports could not be recorded before the engine stopped'))
+  async #write(companyId: number, company: Company, batch: Entry[]) {
+    company.writing = batch
+    const isWritten = await this.#writeAll(companyId, company, batch, WHOLE_TRIES)
+    company.writing = []
+    const stopped = new Error('the status reports could not be recorded before the engine stopped')
+    for (const entry of batch) {
+      if (isWritten) resolve(entry)
+      else reject(entry, stopped)
     }
     this.window.leave(batch.reduce((sum, { places }) => sum + places, 0))
   }
 
   /** True when every status report is written or set aside; false when the recorder gave up before. */
-  async #writeAll(companyId: number, batch: Entry[], tries: number): Promise<boolean> {
+  async #writeAll(companyId: number, company: Company, batch: Entry[], tries: number): Promise<boolean> {
     let left = tries
     while (performance.now() < this.#giveUpAt) {
       const err = await this.#tryToWrite(companyId, batch)
-      if (isNodeAway(err)) this.#leaveFound(companyId, batch, err)
-      else this.#away.delete(companyId)
+      company.away = isNodeAway(err) ? err : undefined
+      if (company.away !== undefined) this.#releaseOthers(company)
       if (err === undefined) return true
       this.#context.log.error({ err, companyId, statusReports: batch.length }, 'status_reports.not_recorded')
-      if (!isPassing(err) && --left === 0) return this.#writeHalves(companyId, batch, err)
+      if (!isPassing(err) && --left === 0) return this.#writeHalves(companyId, company, batch, err)
       await pause(RETRY_MS)
     }
     return false
   }
 
-  /** The callers that find their cause again do not wait for the node. */
-  #leaveFound(companyId: number, batch: Entry[], err: unknown) {
-    this.#away.set(companyId, err)
-    const found = batch.filter(({ isUnique }) => !isUnique)
-    for (const { written } of [...found, ...(this.#companies.get(companyId)?.buffer.takeFoundAgain() ?? [])]) {
-      written.reject(err)
+  /**
+   * The node of the company is away, maybe for long: callers that need not wait are told so, and its places in the
+   * submission window go to companies of other nodes. No new messages of the company can be submitted meanwhile.
+   */
+  #releaseOthers({ away, writing, buffer }: Company) {
+    for (const entry of [...writing, ...buffer.entries()]) {
+      entry.writtenSoon?.reject(away)
+      entry.writtenSoon = undefined
+      this.window.leave(entry.places)
+      entry.places = 0
     }
   }
 
@@ -143,24 +175,41 @@ export class Recorder {
     }
   }
 
-  async #writeHalves(companyId: number, batch: Entry[], err: unknown): Promise<boolean> {
+  async #writeHalves(companyId: number, company: Company, batch: Entry[], err: unknown): Promise<boolean> {
     const [first] = batch
     if (first && batch.length === 1) return this.#setAside(companyId, first, err)
     const half = Math.ceil(batch.length / 2)
     return (
-      (await this.#writeAll(companyId, batch.slice(0, half), 1)) &&
-      (await this.#writeAll(companyId, batch.slice(half), 1))
+      (await this.#writeAll(companyId, company, batch.slice(0, half), 1)) &&
+      (await this.#writeAll(companyId, company, batch.slice(half), 1))
     )
   }
 
-  #setAside(companyId: number, { statusReport, written }: Entry, err: unknown): true {
-    const { uuid, ...learned } = statusReport
+  #setAside(companyId: number, entry: Entry, err: unknown): true {
+    const { uuid, ...learned } = entry.statusReport
     const { code, message: reason } = err as { code?: string; message?: string }
     const fields = { companyId, messageUuid: uuid, learned: Object.keys(learned), code, reason }
     this.#context.log.error(fields, 'status_report.set_aside')
-    written.reject(new SetAside(`the status report of message ${uuid} cannot be written`))
+    reject(entry, new SetAside(`the status report of message ${uuid} cannot be written`))
     return true
   }
+}
+
+/** A rejection that no caller waits for is no error of the process. */
+function withResolvers(): PromiseWithResolvers<void> {
+  const resolvers = Promise.withResolvers<void>()
+  resolvers.promise.catch(() => {})
+  return resolvers
+}
+
+function resolve({ written, writtenSoon }: Entry) {
+  written.resolve()
+  writtenSoon?.resolve()
+}
+
+function reject({ written, writtenSoon }: Entry, error: Error) {
+  written.reject(error)
+  writtenSoon?.reject(error)
 }
 
 /** The life of a message ends with its final status. */

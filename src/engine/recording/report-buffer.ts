@@ -20,12 +20,12 @@ const MOST_LATE = 300
 export type Entry = {
   statusReport: StatusReport
   written: PromiseWithResolvers<void>
+  /** For callers that do not wait while the node of the company is away. */
+  writtenSoon?: PromiseWithResolvers<void> | undefined
   /** When the first status report of the message came. */
   since: number
   /** Places in the submission window that become free when it is written. */
   places: number
-  /** Only the memory of this engine has a part of it. False when its cause is found again in the database. */
-  isUnique: boolean
 }
 
 /** Status reports of one company that wait to be written. Reports of the same message are joined. */
@@ -47,13 +47,7 @@ export class ReportBuffer {
     const { uuid } = statusReport
     const known = this.#final.get(uuid) ?? this.#submitted.get(uuid)
     if (known) return { entry: this.#join(known, statusReport), isNew: false }
-    const entry = {
-      statusReport,
-      written: Promise.withResolvers<void>(),
-      since: this.#lastAt,
-      places: 0,
-      isUnique: false,
-    }
+    const entry = { statusReport, written: Promise.withResolvers<void>(), since: this.#lastAt, places: 0 }
     if (statusReport.final) this.#final.set(uuid, entry)
     else this.#submitted.set(uuid, entry)
     return { entry, isNew: true }
@@ -66,16 +60,18 @@ export class ReportBuffer {
     return entry
   }
 
-  /** Removes the entries whose cause is found again. */
-  takeFoundAgain(): Entry[] {
-    const found = [...this.#submitted, ...this.#final].filter(([, { isUnique }]) => !isUnique)
-    for (const [uuid] of found) if (!this.#submitted.delete(uuid)) this.#final.delete(uuid)
-    return found.map(([, entry]) => entry)
+  /** All entries that wait. */
+  entries(): Entry[] {
+    return [...this.#submitted.values(), ...this.#final.values()]
+  }
+
+  get size(): number {
+    return this.#submitted.size + this.#final.size
   }
 
   /** Milliseconds until the next batch is to be written; undefined when the buffer is empty. */
   readyInMs(): number | undefined {
-    const count = this.#submitted.size + this.#final.size
+    const count = this.size
     if (count === 0) return undefined
     if (count >= MANY) return 0
     const oldest = Math.min(firstSince(this.#submitted, this.#lastAt), firstSince(this.#final, this.#lastAt))

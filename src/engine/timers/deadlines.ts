@@ -8,7 +8,7 @@ import { lastSentIn, overdueMessages } from '../../domain/messages/messages.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { ignoreSetAside } from '../recording/set-aside.ts'
 
-export type DeadlinesContext = { sql: Pool; clock: () => Date; log: Logger; recorder: Pick<Recorder, 'noteFound'> }
+export type DeadlinesContext = { sql: Pool; clock: () => Date; log: Logger; recorder: Pick<Recorder, 'noteSoon'> }
 
 type Deadline = Awaited<ReturnType<typeof takeDeadlines>>[number]
 
@@ -39,7 +39,7 @@ async function failMessagesOf({ sql, recorder }: DeadlinesContext, deadline: Dea
   const final = { status: 'FAILED' as const, at: now, errorCode: errorCodes.lifetimeOver }
   let isAllWritten = true
   const ending = overdue.map(({ uuid }) =>
-    recorder.noteFound(deadline.companyId, { uuid, final }).catch(error => {
+    recorder.noteSoon(deadline.companyId, { uuid, final }).catch(error => {
       ignoreSetAside(error)
       isAllWritten = false
     }),

@@ -32,11 +32,11 @@ beforeEach(async () => {
 })
 
 /** Writes every report at once, but rejects the reports of some messages with the given error. */
-function aRecorder(refused: Map<string, Error> = new Map()): Pick<Recorder, 'noteFound'> & { noted: StatusReport[] } {
+function aRecorder(refused: Map<string, Error> = new Map()): Pick<Recorder, 'noteSoon'> & { noted: StatusReport[] } {
   const noted: StatusReport[] = []
   return {
     noted,
-    async noteFound(companyId, statusReport) {
+    async noteSoon(companyId, statusReport) {
       const error = refused.get(statusReport.uuid)
       if (error) throw error
       noted.push(statusReport)
@@ -45,7 +45,7 @@ function aRecorder(refused: Map<string, Error> = new Map()): Pick<Recorder, 'not
   }
 }
 
-const context = (recorder: Pick<Recorder, 'noteFound'>) => ({
+const context = (recorder: Pick<Recorder, 'noteSoon'>) => ({
   sql: db.sql,
   clock: () => now,
   log: pino({ level: 'silent' }),

@@ -14,7 +14,7 @@ export type TimersContext = {
   sql: Pool
   clock: () => Date
   log: Logger
-  recorder: Pick<Recorder, 'noteFound'>
+  recorder: Pick<Recorder, 'noteSoon'>
   billingZone: string
   cascades: Pick<CascadeContext, 'numbering' | 'linkBase'>
 }
@@ -100,12 +100,12 @@ function failWaiting(
   uuids: string[],
 ) {
   const refused = { at: clock(), errorCode: errorCodes.expired }
-  return Promise.all(uuids.map(uuid => recorder.noteFound(companyId, { uuid, refused }).catch(ignoreSetAside)))
+  return Promise.all(uuids.map(uuid => recorder.noteSoon(companyId, { uuid, refused }).catch(ignoreSetAside)))
 }
 
 function failSent({ clock, recorder }: TimersContext, companyId: number, uuids: string[]) {
   const final = { status: 'FAILED' as const, at: clock(), errorCode: errorCodes.lifetimeOver }
-  return Promise.all(uuids.map(uuid => recorder.noteFound(companyId, { uuid, final }).catch(ignoreSetAside)))
+  return Promise.all(uuids.map(uuid => recorder.noteSoon(companyId, { uuid, final }).catch(ignoreSetAside)))
 }
 
 /** Fails single messages that have no timer and waited longer than the common lifetime, because their lane did not move. */

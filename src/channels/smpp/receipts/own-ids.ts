@@ -28,7 +28,14 @@ export class OwnIds {
   #session = 0
 
   constructor(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = UNSURE_FOR_MS } = {}) {
-    this.feed = { ...feed, receipts: batch => feed.receipts(batch.map(receipt => this.#named(receipt))) }
+    this.feed = {
+      ...feed,
+      receipts: (batch, refuse) =>
+        feed.receipts(
+          batch.map(receipt => this.#named(receipt)),
+          refuse,
+        ),
+    }
     this.#unsureForMs = unsureForMs
     // A bound by size grows with use. `max` would reserve all the memory for each gateway at once.
     this.#owners = new LRUCache({ maxSize: most, sizeCalculation: () => 1 })
