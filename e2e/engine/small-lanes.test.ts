@@ -146,7 +146,9 @@ test.each(['renewing', 'ending'])(
     await db.sql.begin(async tx => {
       await tx`select from leases where company_id = ${companyId} and lease_id = ${first!.leaseId} for update`
       running = Promise.resolve(
-        work === 'renewing' ? renewLeases(db.sql, leases, worker) : finishLeases(db.sql, companyId, leases, clock()),
+        work === 'renewing'
+          ? renewLeases(db.sql, companyId, leases, worker)
+          : finishLeases(db.sql, companyId, leases, clock()),
       )
       await eventually(async () => expect(await waitingForLocks()).toBe(1))
       await tx`select from leases where company_id = ${companyId} and lease_id = ${last!.leaseId} for update nowait`

@@ -7,6 +7,7 @@ import { failOverdue } from '../../src/engine/timers/deadlines.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { fatesOf, useEngines } from '../../src/testing/engines.ts'
 import { eventually } from '../../src/testing/eventually.ts'
+import { nodeAway } from '../../src/testing/missing-node.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../../src/testing/world.ts'
 
 /** The database refuses every change of one message. All other messages must be processed when they are due. */
@@ -110,6 +111,19 @@ describe('ranges whose lifetime is over', () => {
     }
     const ending = failOverdue({ sql: db.sql, clock: () => new Date(), log, recorder: away })
     await expect(ending).rejects.toThrow('ECONNRESET')
+    expect(notes).toBe(2) // the messages of the first range
+  })
+
+  test('are left out after the first one while the node of their company is away', async () => {
+    await anOverdueDispatch()
+    let notes = 0
+    const away: Pick<Recorder, 'noteSoon'> = {
+      noteSoon: async () => {
+        notes += 1
+        throw nodeAway()
+      },
+    }
+    await failOverdue({ sql: db.sql, clock: () => new Date(), log, recorder: away })
     expect(notes).toBe(2) // the messages of the first range
   })
 })

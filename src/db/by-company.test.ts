@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { byCompany, sweep } from './by-company.ts'
+import { nodeAway } from '../testing/missing-node.ts'
+import { byCompany, oneByOne, sweep } from './by-company.ts'
 
 const away = () => Object.assign(new Error('connection to the remote node failed'), { code: '08006' })
 const items = [
@@ -56,10 +57,32 @@ test('at most ten companies are served at once, and none after the first ten whe
 test('companies behind the first ten are served also when the node of all ten is away', async () => {
   const many = Array.from({ length: 25 }, (_, n) => ({ companyId: n }))
   const served = await byCompany(many, async (companyId, own) => {
-    if (companyId < 20) throw Object.assign(away(), { severity: 'ERROR' })
+    if (companyId < 20) throw nodeAway()
     return own
   })
   expect(served).toEqual(many.slice(20))
+})
+
+test('the others do not wait for a company whose work is slow', async () => {
+  const many = Array.from({ length: 25 }, (_, n) => ({ companyId: n }))
+  const { promise: areServed, resolve } = Promise.withResolvers<void>()
+  let left = 24
+  const served = await byCompany(many, async (companyId, own) => {
+    if (companyId === 0) await areServed
+    else if (--left === 0) resolve()
+    return own
+  })
+  expect(served).toEqual(many)
+})
+
+test('one by one, further items of a company are left out once its node is away', async () => {
+  const tried: number[] = []
+  await oneByOne(items, async ({ companyId, n }) => {
+    tried.push(n)
+    if (companyId === 1) throw nodeAway()
+  })
+  expect(tried).toEqual([1, 2])
+  await expect(oneByOne(items, async () => Promise.reject(away()))).rejects.toThrow('remote node')
 })
 
 test('no company means no call', async () => {

@@ -1,5 +1,4 @@
 import { isNodeAway } from '../base/database-losses.ts'
-import { piecesOf } from '../base/pieces.ts'
 import { acrossCompanies, ignoreNodeAway, reachable } from './reachable.ts'
 import type { Sql } from './sql.ts'
 
@@ -9,29 +8,50 @@ const COMPANIES_AT_ONCE = 10
  * Does the work for each company with statements of its own. In a sharded database all rows of a company are on one
  * node: such a statement asks that node alone, and when it is away, the companies of other nodes go on. The work of a
  * company that fails is left out, because rows that were claimed for the others must be served. It is found again and
- * fails again; when it fails for every company, this function throws.
+ * fails again; when it fails for every company, this function throws. The others do not wait for a company whose work is
+ * slow, unless as many companies as are served at once are slow.
  */
 export async function byCompany<Item extends { companyId: number }, Result>(
   items: readonly Item[],
   work: (companyId: number, items: Item[]) => Promise<readonly Result[]>,
   atOnce = COMPANIES_AT_ONCE,
 ): Promise<Result[]> {
-  const results: Result[] = []
+  const companies = [...Map.groupBy(items, ({ companyId }) => companyId)]
+  const results: Result[][] = []
   const failures: unknown[] = []
+  let next = 0
   let succeeded = 0
-  for (const groups of piecesOf([...Map.groupBy(items, ({ companyId }) => companyId)], atOnce)) {
-    const outcomes = await Promise.allSettled(groups.map(([companyId, own]) => work(companyId, own)))
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') failures.push(outcome.reason)
-      else {
+  const serveInTurn = async () => {
+    while (next < companies.length) {
+      const place = next++
+      const [companyId, own] = companies[place]!
+      try {
+        results[place] = [...(await work(companyId, own))]
         succeeded += 1
-        results.push(...outcome.value)
+      } catch (error) {
+        failures.push(error)
+        if (succeeded === 0 && !isNodeAway(error)) return // the database itself may be away
       }
     }
-    if (succeeded === 0 && !failures.every(isNodeAway)) break // the database itself may be away
   }
+  await Promise.all(Array.from({ length: atOnce }, serveInTurn))
   if (succeeded === 0 && failures.length > 0) throw failures[0]
-  return results
+  return results.flat()
+}
+
+/** Does the work of one item after another. Once the node of a company is away, further items of the company are left out. */
+export async function oneByOne<Item extends { companyId: number }>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  const lost = new Set<number>()
+  for (const item of items) {
+    if (lost.has(item.companyId)) continue
+    await work(item).catch(error => {
+      ignoreNodeAway(error)
+      lost.add(item.companyId)
+    })
+  }
 }
 
 type Sweep = { batch: number; mostBatches: number }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { useDatabase } from '../../testing/database.ts'
+import { nodeAway } from '../../testing/missing-node.ts'
 import { aDispatch, aWorld, someRecipients } from '../../testing/world.ts'
 import { loadNumbering } from '../numbering/numbering.ts'
 import { endDueLanes } from './ending.ts'
@@ -23,4 +24,18 @@ test('a lane that another transaction has locked is skipped and ended the next t
   expect(refused).toHaveLength(others.reduce((sum, { tail }) => sum + tail, 0))
   await end()
   expect(new Set(refused).size).toBe(8)
+})
+
+test('after the first lane of a company whose node is away, its other lanes are left out, and other companies go on', async () => {
+  const numbering = await loadNumbering(db.sql)
+  const [lost, other] = [await aWorld(db.sql), await aWorld(db.sql)]
+  for (const world of [lost, other]) await aDispatch(db.sql, numbering, world, someRecipients(8))
+  await db.sql`update lanes set end_at = now() where company_id in (${lost.companyId}, ${other.companyId})`
+  const asked: number[] = []
+  await endDueLanes(db.sql, new Date(), async companyId => {
+    asked.push(companyId)
+    if (companyId === lost.companyId) throw nodeAway()
+  })
+  expect(asked.filter(companyId => companyId === lost.companyId)).toHaveLength(1)
+  expect(asked.filter(companyId => companyId === other.companyId)).toHaveLength(4)
 })

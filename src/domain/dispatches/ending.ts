@@ -1,6 +1,6 @@
 import { errorCodes } from '../../base/error-codes.ts'
-import { byCompany } from '../../db/by-company.ts'
-import { acrossCompanies, ignoreNodeAway } from '../../db/reachable.ts'
+import { byCompany, oneByOne } from '../../db/by-company.ts'
+import { acrossCompanies } from '../../db/reachable.ts'
 import type { Pool } from '../../db/sql.ts'
 import * as lanes from '../lanes/lane-ends.ts'
 import * as store from './store.ts'
@@ -21,7 +21,7 @@ const KEEP_SECONDS = 30
  * are not selected again, and the lane stays due until no message is left.
  */
 export async function endDueLanes(sql: Pool, now: Date, refuse: Refuse): Promise<void> {
-  for (const lane of await claimDueLanes(sql, now)) await endLane(sql, lane, refuse).catch(ignoreNodeAway)
+  await oneByOne(await claimDueLanes(sql, now), lane => endLane(sql, lane, refuse))
 }
 
 const claimDueLanes = async (sql: Pool, now: Date): Promise<lanes.EndingLane[]> =>

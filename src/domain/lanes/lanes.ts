@@ -123,16 +123,9 @@ export async function takeOver(sql: Sql, lease: { companyId: number; leaseId: nu
   return taken
 }
 
-/** Renews leases, and says of each whether it is still ours. A lease whose company cannot be reached is left out. */
-export function renewLeases<Own extends Pick<Lease, 'companyId' | 'leaseId' | 'token'>>(
-  sql: Sql,
-  leases: Own[],
-  worker: string,
-): Promise<{ lease: Own; isOurs: boolean }[]> {
-  return byCompany(leases, async (companyId, own) => {
-    const renewed = new Set((await store.renewLeases(sql, companyId, own, worker)).map(({ token }) => token))
-    return own.map(lease => ({ lease, isOurs: renewed.has(lease.token) }))
-  })
+/** Renews leases of a company, and returns the tokens of the leases that are still ours. */
+export async function renewLeases(sql: Sql, companyId: number, leases: Lease[], worker: string): Promise<Set<string>> {
+  return new Set((await store.renewLeases(sql, companyId, leases, worker)).map(({ token }) => token))
 }
 
 /** Whether a deadline after this moment covers the range of the lease. */

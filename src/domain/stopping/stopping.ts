@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../base/database-losses.ts'
+import { isDatabaseAway, isNodeAway } from '../../base/database-losses.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import { acrossCompanies } from '../../db/reachable.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
@@ -94,7 +94,7 @@ export async function endStopped(pool: Pool, context: RecordingContext): Promise
     for (const [companyId, ofCompany] of Map.groupBy(requests, request => request.companyId)) {
       const uuids = ofCompany.map(({ uuid }) => uuid)
       await endRequested(pool, companyId, uuids, context).catch(cause => {
-        if (isDatabaseAway(cause)) throw cause
+        if (isDatabaseAway(cause) && !isNodeAway(cause)) throw cause
         errors.push(new Error(`company ${companyId}: ${uuids.length} stop requests failed`, { cause }))
       })
     }

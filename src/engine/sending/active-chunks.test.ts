@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Channel, Outgoing } from '../../channels/channel.ts'
@@ -147,6 +148,35 @@ test('a chunk whose lease is renewed is sent to its end', async () => {
   const { chunks } = someChunks()
   const { gateway, submitted } = anOperator(() => chunks.renew())
   await sendAll(chunks, lane, gateway)
+  expect(submitted).toHaveLength(MESSAGES)
+})
+
+test('a chunk is sent to its end while the renewal for another company gets no answer', async () => {
+  const silent = await aStartedDispatch(db.sql, numbering, MESSAGES)
+  const other = await aStartedDispatch(db.sql, numbering, MESSAGES)
+  const { chunks } = someChunks()
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
+  const first = anOperator(() => isOver)
+  const second = anOperator(() => chunks.renew())
+  const sending = sendAll(chunks, silent.lane, first.gateway)
+  await eventually(() => expect(first.submitted).toHaveLength(1))
+  await db.sql.begin(async sql => {
+    await sql`select from leases where company_id = ${silent.lane.companyId} for update`
+    await sendAll(chunks, other.lane, second.gateway, performance.now() - 4000) // two seconds are left to renew it
+  })
+  end()
+  await sending
+  expect([first.submitted.length, second.submitted.length]).toEqual([MESSAGES, MESSAGES])
+})
+
+test('a chunk whose lease is renewed late goes on when no other worker has taken it', async () => {
+  const { lane } = await aStartedDispatch(db.sql, numbering, MESSAGES)
+  const { chunks } = someChunks()
+  const { gateway, submitted } = anOperator(async count => {
+    if (count === 1) await pause(2000)
+    await chunks.renewLate()
+  })
+  await sendAll(chunks, lane, gateway, performance.now() - 4000)
   expect(submitted).toHaveLength(MESSAGES)
 })
 

@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { closesAt } from '../../base/time/sending-window.ts'
+import { byCompany } from '../../db/by-company.ts'
 import {
   isShared,
   LEASE_SECONDS,
@@ -39,6 +41,9 @@ const SLICE = 500
 const LONG_SLICE_MS = 500
 /** The worker stops submitting this long before another worker may take its lease. */
 export const SAFETY_MS = 2000
+/** The renewal of leases waits so long for an answer. Two renewals fit into the time until a lease is no longer safe. */
+const ANSWER_MS = 1000
+const LATE_AT_ONCE = 2
 /** Pause before a message is tried again that is longer than its limits allow at present. */
 const TOO_LONG_MS = 200
 /** Pause before a message is tried again when no other gateway carries its sender name and that gateway is away. */
@@ -60,6 +65,8 @@ export class ActiveChunks {
   readonly #context: ActiveChunksContext
   /** By the token of the lease. */
   readonly #chunks = new Map<string, ActiveChunk>()
+  /** Companies whose renewal waits for an answer. */
+  readonly #renewing = new Set<number>()
   readonly #closeSent: (lease: Lease) => Promise<void>
 
   constructor(context: ActiveChunksContext) {
@@ -111,7 +118,7 @@ export class ActiveChunks {
       mayContinue: () =>
         !isStopping() &&
         !chunk.isBlocked &&
-        performance.now() < chunk.leasedUntil - SAFETY_MS &&
+        !isLate(chunk) &&
         (!gateway || (!gateway.gateway.paused && (!closing || clock() < closing))),
     }
     return chunk
@@ -204,18 +211,44 @@ export class ActiveChunks {
     this.#context.onReturned()
   }
 
-  /** Renews the leases of all chunks. A chunk whose lease another worker has taken is not sent any further. */
+  /**
+   * Renews the leases of all chunks. A chunk whose lease another worker has taken is not sent any further. A company that
+   * does not answer, because its node hangs or its rows are locked, must not delay the others: their leases would run
+   * out. So this function does not wait for it.
+   */
   async renew(): Promise<void> {
-    if (this.#chunks.size === 0) return
-    const askedAt = performance.now()
-    const { sql, worker } = this.#context
-    const leases = [...this.#chunks.values()].map(({ lease }) => lease)
-    for (const { lease, isOurs } of await renewLeases(sql, leases, worker)) {
-      const chunk = this.#chunks.get(lease.token)
-      if (!chunk) continue // it ended meanwhile
-      if (isOurs) chunk.leasedUntil = askedAt + LEASE_SECONDS * 1000
-      else chunk.isBlocked = true
+    const renewing = this.#renewAll([...this.#chunks.values()].filter(chunk => !isLate(chunk)))
+    await Promise.race([renewing, pause(ANSWER_MS, undefined, { ref: false })])
+  }
+
+  /** Renews the leases of companies that did not answer in time, with few connections. */
+  async renewLate(): Promise<void> {
+    await this.#renewAll([...this.#chunks.values()].filter(isLate), LATE_AT_ONCE)
+  }
+
+  async #renewAll(chunks: ActiveChunk[], atOnce?: number) {
+    const leases = chunks.map(({ lease }) => lease)
+    await byCompany(leases, (companyId, own) => this.#renewOf(companyId, own), atOnce)
+  }
+
+  async #renewOf(companyId: number, leases: Lease[]): Promise<[]> {
+    if (this.#renewing.has(companyId)) return []
+    this.#renewing.add(companyId)
+    try {
+      const askedAt = performance.now()
+      const renewed = await renewLeases(this.#context.sql, companyId, leases, this.#context.worker)
+      for (const { token } of leases) this.#noteRenewal(token, renewed.has(token), askedAt)
+    } finally {
+      this.#renewing.delete(companyId)
     }
+    return []
+  }
+
+  #noteRenewal(token: string, isOurs: boolean, askedAt: number) {
+    const chunk = this.#chunks.get(token)
+    if (!chunk) return // it ended meanwhile
+    if (isOurs) chunk.leasedUntil = askedAt + LEASE_SECONDS * 1000
+    else chunk.isBlocked = true
   }
 
   /**
@@ -231,6 +264,8 @@ export class ActiveChunks {
     await Promise.all(slow.map(slice => slice.checkAgain())) // chunks of one company share a check
   }
 }
+
+const isLate = ({ leasedUntil }: ActiveChunk) => performance.now() >= leasedUntil - SAFETY_MS
 
 const isSlow = ({ startedAt }: { startedAt: number }) => performance.now() > startedAt + LONG_SLICE_MS
 

@@ -101,6 +101,7 @@ export class Scheduler {
     ]
     this.#leases = [
       repeat('leases', RENEW_EVERY_MS, log, () => chunks.renew()),
+      repeat('late leases', RENEW_EVERY_MS, log, () => chunks.renewLate()),
       repeat('blocked', BLOCK_EVERY_MS, log, () => chunks.block()),
     ]
   }

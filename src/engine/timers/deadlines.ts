@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
-import { isDatabaseAway, isNodeAway } from '../../base/database-losses.ts'
+import { isDatabaseAway } from '../../base/database-losses.ts'
 import { errorCodes } from '../../base/error-codes.ts'
+import { oneByOne } from '../../db/by-company.ts'
 import type { Pool } from '../../db/sql.ts'
 import { closeDeadline, takeDeadlines } from '../../domain/leases/deadlines.ts'
 import { LIFETIME_MS } from '../../domain/messages/message.ts'
@@ -18,7 +19,7 @@ const POSTPONED_MS = 3600_000
 /** Fails messages that got no receipt within their lifetime. One deadline stands for a whole range of a lane. */
 export async function failOverdue(context: DeadlinesContext) {
   const now = context.clock()
-  for (const deadline of await takeDeadlines(context.sql, now)) await failRange(context, deadline, now)
+  await oneByOne(await takeDeadlines(context.sql, now), deadline => failRange(context, deadline, now))
 }
 
 /** A range that fails does not stop the others. It is taken again in half a minute. */
@@ -27,7 +28,7 @@ async function failRange(context: DeadlinesContext, deadline: Deadline, now: Dat
     const isAllWritten = await failMessagesOf(context, deadline, now)
     await closeDeadline(context.sql, deadline, isAllWritten ? LIFETIME_MS : await postponedBy(context, deadline, now))
   } catch (err) {
-    if (isDatabaseAway(err) && !isNodeAway(err)) throw err
+    if (isDatabaseAway(err)) throw err
     const { companyId, deadlineId, laneId } = deadline
     context.log.error({ err, companyId, deadlineId, laneId }, 'deadline.failed')
   }
