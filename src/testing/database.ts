@@ -3,6 +3,9 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import { connect, type Pool } from '../db/sql.ts'
 import { databaseUrl } from './global-setup.ts'
 
+/** Limits for pools of tests: a test keeps transactions open, and lets others wait for locks, until a condition holds. */
+export const PATIENT = { idleInTransactionMs: 0, lockMs: 240_000 }
+
 export type TestDatabase = { sql: Pool; url: string }
 
 /** A migrated database for this test file, cloned from the template. Use its members only inside tests and hooks. */
@@ -13,8 +16,7 @@ export function useDatabase(): TestDatabase {
   beforeAll(async () => {
     await onServer(admin => admin`create database ${admin(name)} template tidings_template strategy file_copy`)
     database.url = databaseUrl(inject('serverUrl'), name)
-    // Tests keep transactions open while they wait for conditions.
-    database.sql = connect(database.url, { max: 10, idleInTransactionMs: 0 })
+    database.sql = connect(database.url, { max: 10, ...PATIENT })
   })
 
   afterAll(async () => {
@@ -23,6 +25,13 @@ export function useDatabase(): TestDatabase {
   })
 
   return database
+}
+
+/** How many sessions of this database wait for a lock. The view `pg_locks` names no database for locks of rows. */
+export async function countLockWaits(sql: Pool): Promise<number> {
+  const waiting = await sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return waiting.length
 }
 
 /** The rows that every node of a Citus cluster has for itself. */

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
-import { useDatabase } from '../../testing/database.ts'
+import { countLockWaits, useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { anApprovedSender, numberOf } from '../../testing/factories.ts'
 import { testOnOneServer } from '../../testing/one-server.ts'
@@ -110,9 +110,7 @@ describe('reading', () => {
     await db.sql.begin(async sql => {
       await recordWithin(sql, db.sql, world.companyId, [{ uuid: uuid!, read: { at: NOW } }], { billingZone, now: NOW })
       telling = enqueueUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER })
-      await eventually(async () => {
-        expect((await db.sql`select from pg_locks where not granted`).length).toBeGreaterThan(0)
-      })
+      await eventually(async () => expect(await countLockWaits(db.sql)).toBeGreaterThan(0))
     })
     await telling
     expect(await statusesTold()).toEqual(['sent', 'delivered', 'read'])

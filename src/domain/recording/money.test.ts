@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { type Money, money } from '../../base/money.ts'
 import { connect } from '../../db/sql.ts'
-import { useDatabase } from '../../testing/database.ts'
+import { countLockWaits, PATIENT, useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { runnableLanes } from '../../testing/lanes.ts'
 import { testOnOneServer } from '../../testing/one-server.ts'
@@ -65,7 +65,7 @@ test('a hundred concurrent starts never exceed the budget', async () => {
   const world = await aWorld(db.sql, { budget: '157.50' }) // seven dispatches of three messages at 7.50
   const ids: number[] = []
   for (let i = 0; i < 100; i++) ids.push(await aDispatch(db.sql, numbering, world, people(3)))
-  const pool = connect(db.url, { max: 40 })
+  const pool = connect(db.url, { max: 40, ...PATIENT })
 
   const starts = await Promise.allSettled(ids.map(id => start(pool, world, id)))
   await pool.end()
@@ -80,7 +80,7 @@ test('a hundred concurrent starts never exceed the budget', async () => {
 
 test('starts beside settlements never exceed the budget', async () => {
   const world = await aWorld(db.sql, { budget: '45.00' })
-  const pool = connect(db.url, { max: 40 })
+  const pool = connect(db.url, { max: 40, ...PATIENT })
   const ids: number[] = []
   for (let i = 0; i < 60; i++) ids.push(await aDispatch(db.sql, numbering, world, people(1, i)))
   const statusReports = await Promise.all(ids.map(async id => delivered(await uuidsOf(world, id), new Date())))
@@ -106,10 +106,7 @@ testOnOneServer('a start that waited for the account sees the amount that was sp
   await db.sql.begin(async sql => {
     await lockAccount(sql, world.companyId, '2026-07-01')
     starting = start(db.sql, world, dispatchId, JULY).catch(error => error)
-    await eventually(async () => {
-      const waiting = await db.sql`select from pg_locks where not granted`
-      expect(waiting.length).toBeGreaterThan(0)
-    })
+    await eventually(async () => expect(await countLockWaits(db.sql)).toBeGreaterThan(0))
     await sql`insert into account_months (company_id, month, spent) values (${world.companyId}, '2026-07-01', 5)`
   })
 

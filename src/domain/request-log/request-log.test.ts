@@ -166,9 +166,12 @@ describe('the last uses of keys', () => {
   test('that hang do not delay the log of requests, and one write of them runs at a time', async () => {
     const [hanging] = await twoCompanies()
     const writer = new RequestWriter({ sql: db.sql, log })
-    const blocked = () =>
-      db.sql`
-      select from pg_locks where relation = 'key_uses'::regclass and not granted`.then(({ length }) => length)
+    const blocked = async () =>
+      (
+        await db.sql`
+          select from pg_locks where relation = 'key_uses'::regclass and not granted
+            and database = (select oid from pg_database where datname = current_database())`
+      ).length
     let stopped: Promise<void> | undefined
     await db.sql.begin(async lock => {
       await lock`lock table key_uses in exclusive mode`

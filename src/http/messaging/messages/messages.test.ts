@@ -4,6 +4,7 @@ import { money } from '../../../base/money.ts'
 import { addToBlacklist } from '../../../domain/blacklist/blacklist.ts'
 import { setBilling, topUp } from '../../../domain/ledger/ledger.ts'
 import { suspendSender } from '../../../domain/senders/senders.ts'
+import { countLockWaits } from '../../../testing/database.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { anApprovedSender, aSender, numberOf } from '../../../testing/factories.ts'
 import { aKey, useMessagingApi } from '../../../testing/messaging-api.ts'
@@ -252,9 +253,7 @@ describe('an Idempotency-Key', () => {
       await sql`select from accounts where company_id = ${world.companyId} for update`
       first = send(path, body)
       first.catch(() => {})
-      await eventually(async () => {
-        expect((await api.sql`select from pg_locks where not granted`).length).toBeGreaterThan(0)
-      })
+      await eventually(async () => expect(await countLockWaits(api.sql)).toBeGreaterThan(0))
       expect(await send(path, body)).toMatchObject({ status: 409, body: { error: { code: 4090 } } })
     })
     expect((await first!).status).toBe(200)

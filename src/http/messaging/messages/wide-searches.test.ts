@@ -27,7 +27,11 @@ async function whileInboundIsLocked(work: () => Promise<void>) {
 }
 
 const waitingSearches = async () =>
-  (await api.sql`select from pg_locks where not granted and relation = 'inbound_messages'::regclass`).length
+  (
+    await api.sql`
+      select from pg_locks where not granted and relation = 'inbound_messages'::regclass
+        and database = (select oid from pg_database where datname = current_database())`
+  ).length
 
 const wide = 'direction=inbound&content=hello'
 
