@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect, type Pool } from '../db/sql.ts'
 import { usePartnerApi } from '../testing/api.ts'
 import { aDispatch, approvedSenders } from '../testing/conformance/world.ts'
+import { countLockWaits, PATIENT } from '../testing/database.ts'
 import { eventually } from '../testing/eventually.ts'
 import { aCompany, aPartner, type TestPartner } from '../testing/factories.ts'
 import { MIB } from './bodies/body.ts'
@@ -109,7 +110,7 @@ describe('the service', () => {
   let url: string
 
   beforeAll(async () => {
-    outside = connect(api.url, { max: 2 })
+    outside = connect(api.url, { max: 2, ...PATIENT })
     partner = await aPartner(api.sql)
     const companyId = await aCompany(api.sql, partner)
     const senderIds = await approvedSenders(api.sql, companyId)
@@ -141,18 +142,13 @@ describe('the service', () => {
     }
   }
 
-  const untilHeldUp = (count: number) =>
-    eventually(async () => {
-      const waiting = await outside`select 1 from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`
-      expect(waiting).toHaveLength(count)
-    })
+  const untilHeldUp = (count: number) => eventually(async () => expect(await countLockWaits(outside)).toBe(count))
 
   test('answers others while more dispatches are made than there are connections', async () => {
     const letGo = await holdUp()
     const dispatches = Array.from({ length: 14 }, () => create())
     await untilHeldUp(6)
-    const other = await fetch(`${url}/company`, { headers: headers(), signal: AbortSignal.timeout(10_000) })
+    const other = await fetch(`${url}/company`, { headers: headers(), signal: AbortSignal.timeout(60_000) })
     expect(other.status).toBe(200)
     await letGo()
     const statuses = (await Promise.all(dispatches)).map(({ status }) => status)

@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../db/sql.ts'
 import { type Call, formOf, usePartnerApi } from '../../testing/api.ts'
 import { aDispatch, approvedSenders, PDF, printOfTables } from '../../testing/conformance/world.ts'
+import { countLockWaits, PATIENT } from '../../testing/database.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { aCompany, aPartner, numberOf, type TestPartner } from '../../testing/factories.ts'
 
 /** `Idempotency-Key` on every creating POST: the same request twice has one effect and one answer. */
@@ -157,7 +159,7 @@ describe.each(Object.entries(creating))('%s', (_, endpoint) => {
 
   test('while the first request is being processed is 4090, and succeeds afterwards', async () => {
     const key = aKey()
-    const other = connect(api.url, { max: 1 })
+    const other = connect(api.url, { max: 1, ...PATIENT })
     try {
       // The table is locked against writing: the first request waits in the middle of its transaction.
       let release = () => {}
@@ -171,7 +173,7 @@ describe.each(Object.entries(creating))('%s', (_, endpoint) => {
       })
       await isLocked
       const first = api.call(post(endpoint, endpoint.body(), key))
-      await waitsForLock()
+      await eventually(async () => expect(await countLockWaits(api.sql)).toBeGreaterThan(0))
 
       const second = await api.call(post(endpoint, endpoint.body(), key))
       expect([second.status, second.body]).toEqual([409, refusal(4090)])
@@ -234,14 +236,6 @@ describe.each(Object.entries(creating))('%s', (_, endpoint) => {
       { error: { code: 4000, msg: expect.stringMatching(/^idempotency-key: /) } },
     ])
   })
-
-  async function waitsForLock() {
-    for (;;) {
-      const [row] = await api.sql`select count(*) as waiting from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`
-      if (row!.waiting > 0) return
-    }
-  }
 })
 
 describe('a dispatch with rejected recipients', () => {
