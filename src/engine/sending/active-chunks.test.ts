@@ -162,7 +162,7 @@ test('a chunk is sent to its end while the renewal for another company gets no a
   await eventually(() => expect(first.submitted).toHaveLength(1))
   await db.sql.begin(async sql => {
     await sql`select from leases where company_id = ${silent.lane.companyId} for update`
-    await sendAll(chunks, other.lane, second.gateway, performance.now() - 4000) // two seconds are left to renew it
+    await sendAll(chunks, other.lane, second.gateway, performance.now() - 2000) // four seconds are left to renew it
   })
   end()
   await sending
