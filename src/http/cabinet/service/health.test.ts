@@ -6,6 +6,7 @@ import { healthOf } from '../../../domain/health/health.ts'
 import { recordApi } from '../../../domain/health/processes.ts'
 import { useApp } from '../../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../../testing/cabinet.ts'
+import { eventually } from '../../../testing/eventually.ts'
 import { aCompany, aPartner } from '../../../testing/factories.ts'
 import { isCluster } from '../../../testing/one-server.ts'
 import type { HealthAnswer } from './health.ts'
@@ -15,11 +16,15 @@ const vitals = { host: 'one', pid: 7, version: '0.1.0', memoryBytes: 1024, loopD
 const [alive, killed, slow] = [randomUUID(), randomUUID(), randomUUID()]
 
 beforeAll(async () => {
-  await recordEngine(api.sql, alive, 0, { ...vitals, unrecorded: 2 })
   await recordEngine(api.sql, killed, 0, vitals)
   await api.sql`update engines set seen_at = now() - interval '11 seconds' where worker = ${killed}`
-  await recordApi(api.sql, slow, 7000, { ...vitals, schemaVersion: 15, loopDelayMs: 2000 })
+  await beat()
 })
+
+async function beat() {
+  await recordEngine(api.sql, alive, 0, { ...vitals, unrecorded: 2 })
+  await recordApi(api.sql, slow, 7000, { ...vitals, schemaVersion: 15, loopDelayMs: 2000 })
+}
 
 async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
   const { login } = await aPerson(api.sql, ...person)
@@ -29,22 +34,35 @@ async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
 }
 
 const report = (now = new Date()) => healthOf({ sql: api.sql, now, dataFolder: tmpdir() })
-const levelOf = async (name: string) => (await report()).checks.find(check => check.name === name)?.level
+
+/** On a busy machine a part may not answer in time. Then it is read again. */
+const levelsAre = (levels: Record<string, string>) =>
+  eventually(async () => {
+    const { checks } = await report()
+    expect(Object.fromEntries(checks.map(({ name, level }) => [name, level]))).toMatchObject(levels)
+  })
 
 describe('health', () => {
   test('shows every process: a process without a heartbeat is gone, and a wrong clock or a long delay needs attention', async () => {
-    const { processes, checks } = await report()
-    const known = new Map(processes!.map(process => [process.id, process]))
-    expect(known.get(alive)).toMatchObject({ kind: 'engine', level: 'ok', problems: [], host: 'one', unrecorded: 2 })
-    expect(known.get(killed)).toMatchObject({ kind: 'engine', level: 'bad', problems: ['gone'] })
-    expect(known.get(slow)).toMatchObject({ kind: 'api', level: 'look', problems: ['clock', 'delay'] })
-    expect(checks.find(({ name }) => name === 'engines')).toEqual({ name: 'engines', level: 'ok', facts: { count: 1 } })
+    await eventually(async () => {
+      await beat()
+      const { processes, checks } = await report()
+      const known = new Map(processes!.map(process => [process.id, process]))
+      expect(known.get(alive)).toMatchObject({ kind: 'engine', level: 'ok', problems: [], host: 'one', unrecorded: 2 })
+      expect(known.get(killed)).toMatchObject({ kind: 'engine', level: 'bad', problems: ['gone'] })
+      expect(known.get(slow)).toMatchObject({ kind: 'api', level: 'look', problems: ['clock', 'delay'] })
+      const engines = checks.find(({ name }) => name === 'engines')
+      expect(engines).toEqual({ name: 'engines', level: 'ok', facts: { count: 1 } })
+    })
   })
 
   test('measures the database, the queues and the disk', async () => {
-    const { checks } = await report()
+    const checks = await eventually(async () => {
+      const { checks } = await report()
+      expect(checks.filter(({ level }) => level === 'unknown')).toEqual([])
+      return checks
+    })
     const facts = Object.fromEntries(checks.map(check => [check.name, check.facts]))
-    expect(checks.filter(({ level }) => level === 'unknown')).toEqual([])
     const [server] = await api.sql<{ most: number }[]>`select current_setting('max_connections')::int as most`
     expect(facts).toMatchObject({
       connections: { used: expect.any(Number), most: isCluster ? expect.any(Number) : server!.most },
@@ -56,14 +74,14 @@ describe('health', () => {
   })
 
   test('shows paused receivers and missing months', async () => {
-    expect([await levelOf('callbacks'), await levelOf('months')]).toEqual(['ok', 'ok'])
+    await levelsAre({ callbacks: 'ok', months: 'ok' })
     const companyId = await aCompany(api.sql, await aPartner(api.sql))
     await api.sql`insert into receivers (company_id, receiver, failures) values (${companyId}, 'shop.example', 20)`
     const next = new Date()
     next.setUTCMonth(next.getUTCMonth() + 1, 1)
     const table = `messages_${next.toISOString().slice(0, 7).replace('-', '_')}`
     await api.sql`drop table ${api.sql(table)}`
-    expect([await levelOf('callbacks'), await levelOf('months')]).toEqual(['look', 'bad'])
+    await levelsAre({ callbacks: 'look', months: 'bad' })
   })
 
   test('a part that does not answer in time is unknown, and the other parts are shown', async () => {
@@ -75,10 +93,10 @@ describe('health', () => {
       await isOver
     })
     await isLocked
-    expect([await levelOf('receipts'), await levelOf('database')]).toEqual(['unknown', 'ok'])
+    await levelsAre({ receipts: 'unknown', database: 'ok' })
     end()
     await locking
-    expect(await levelOf('receipts')).toBe('ok')
+    await levelsAre({ receipts: 'ok' })
   })
 })
 
@@ -88,6 +106,9 @@ test('only people with the right see it', async () => {
   for (const place of [ofCompany(companyId), ofPartner(partnerId)])
     expect((await (await signedIn(place, 'owner')).ask('GET', '/health')).status).toBe(403)
   expect((await (await signedIn(staff, 'moderator')).ask('GET', '/health')).status).toBe(403)
-  const { status, body } = await (await signedIn(staff, 'support')).ask('GET', '/health')
-  expect([status, (body as HealthAnswer).processes!.length]).toEqual([200, 3])
+  const support = await signedIn(staff, 'support')
+  await eventually(async () => {
+    const { status, body } = await support.ask('GET', '/health')
+    expect([status, (body as HealthAnswer).processes?.length]).toEqual([200, 3])
+  })
 })
