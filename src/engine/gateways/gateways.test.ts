@@ -104,7 +104,7 @@ test('a gateway that is added while the engine runs is used at once, with its de
 })
 
 test('a change of settings during a dispatch loses no message and sends none twice', async () => {
-  const smsc = await anSmsc({ answerMs: 20 })
+  const smsc = await anSmsc({ answerMs: 100 })
   const gateway = await anSmppGateway(smsc, { settings: { window: 5 } })
   await anEngine({ secret })
   const dispatchId = await send(400)
@@ -121,7 +121,7 @@ test('a change of settings during a dispatch loses no message and sends none twi
 })
 
 test('when a gateway gets another SMSC during a dispatch, the rest is sent there, each message once', async () => {
-  const [first, second] = [await anSmsc({ answerMs: 20 }), await anSmsc()]
+  const [first, second] = [await anSmsc({ answerMs: 100 }), await anSmsc()]
   const gateway = await anSmppGateway(first, { settings: { window: 5 } })
   await anEngine({ secret })
   const dispatchId = await send(400)
