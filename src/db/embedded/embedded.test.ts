@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { UsageError } from '../../base/errors.ts'
 import { eventually } from '../../testing/eventually.ts'
+import { signal } from '../../testing/signal.ts'
 import { connect } from '../sql.ts'
 import { findBinaries, findBinaryPackage } from './binaries.ts'
 import { defaultDataDir, openEmbeddedServer } from './embedded.ts'
@@ -519,6 +520,6 @@ async function removeWithServers(folder: string) {
 async function stopByForce(dataDir: string) {
   const pid = await postmasterPid(dataDir)
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  if (command.includes(dataDir)) process.kill(pid, 'SIGQUIT')
+  if (command.includes(dataDir)) signal(pid, 'SIGQUIT')
   await eventually(async () => expect(existsSync(`/proc/${pid}/cmdline`)).toBe(false)).catch(() => {})
 }
