@@ -1,9 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { everyCompany } from '../../src/db/by-company.ts'
+import { acrossCompanies } from '../../src/db/reachable.ts'
 import { connect, type Pool } from '../../src/db/sql.ts'
+import * as callbacks from '../../src/domain/callbacks/store.ts'
+import * as oldTexts from '../../src/domain/erasure/old-texts-store.ts'
 import { overdueWaiting } from '../../src/domain/expiry/expiry.ts'
 import { addGateway } from '../../src/domain/gateways/gateways.ts'
 import { healthOf } from '../../src/domain/health/health.ts'
+import { selectDueDeadlines } from '../../src/domain/lanes/deadlines.ts'
+import { selectEndingLanes } from '../../src/domain/lanes/lane-ends.ts'
+import {
+  blockedLanes,
+  companiesWithLeases,
+  expiredLeasesOfClosedLanes,
+  queuesWithWork,
+} from '../../src/domain/lanes/lanes.ts'
+import { selectDueFees } from '../../src/domain/ledger/fee-store.ts'
+import { countExhausted } from '../../src/domain/ledger/store.ts'
+import { uuidFloor } from '../../src/domain/messages/texts.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
+import * as senders from '../../src/domain/senders/store.ts'
+import { selectStopRequests } from '../../src/domain/stop-requests/stop-requests.ts'
+import * as templates from '../../src/domain/templates/store.ts'
+import { selectDueTimers } from '../../src/domain/timers/store.ts'
 import { type CitusCluster, citusProgram, startCitusCluster } from '../../src/testing/citus-cluster.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { answerOf, type Env, type Running, start, stop, useDataFolders } from '../../src/testing/processes.ts'
@@ -88,7 +107,7 @@ describe.skipIf(!citusProgram)('a Citus cluster with two workers (needs TIDINGS_
 
       await expectFee(others[0]!)
       expect(await nodesOf(sql)).toMatchObject({ level: 'bad', facts: { count: 2, away: 1 } })
-      expect(await overdueWaiting(sql, new Date(), 10)).toEqual([])
+      await expectReads()
 
       await cluster.revive(1)
       await untilDelivered(ofOwn)
@@ -97,6 +116,16 @@ describe.skipIf(!citusProgram)('a Citus cluster with two workers (needs TIDINGS_
     },
     PATIENCE_MS,
   )
+
+  /** Citus refuses none of the reads of all companies. */
+  async function expectReads() {
+    const lanes = companies.map(({ companyId }) => ({ companyId, laneId: 1 }))
+    const reads = readsOfAllCompanies(sql, new Date(), lanes)
+    const refused: string[] = []
+    for (const [name, read] of Object.entries(reads))
+      await acrossCompanies(sql, async () => read()).catch(error => refused.push(`${name}: ${error.message}`))
+    expect(refused).toEqual([])
+  }
 
   /** The fee of a paid name is charged. */
   async function expectFee({ companyId, senders }: Company) {
@@ -215,6 +244,34 @@ describe.skipIf(!citusProgram)('a Citus cluster with two workers (needs TIDINGS_
     expect(engines.map(({ child }) => child.exitCode)).toEqual([null, null])
   }
 })
+
+const AT_ONCE = 10
+
+/** The statements that are limited to the reachable companies. */
+const readsOfAllCompanies = (sql: Pool, now: Date, someLanes: { companyId: number; laneId: number }[]) => ({
+  companies: () => everyCompany(sql, async () => {}),
+  'old texts': () => oldTexts.selectBehind(sql, uuidFloor(now), AT_ONCE),
+  'left texts': () => oldTexts.selectLeftovers(sql, now, AT_ONCE),
+  'waiting messages': () => overdueWaiting(sql, now, AT_ONCE),
+  timers: () => selectDueTimers(sql, now, AT_ONCE),
+  deadlines: () => selectDueDeadlines(sql, now, AT_ONCE),
+  'ends of lanes': () => selectEndingLanes(sql, now, AT_ONCE),
+  queues: () => queuesWithWork(sql, 1, now),
+  'companies with leases': () => companiesWithLeases(sql, now),
+  'blocked lanes': () => blockedLanes(sql, someLanes),
+  'leases of closed lanes': () => expiredLeasesOfClosedLanes(sql, AT_ONCE),
+  'reviews of names': () => senders.selectDue(sql, { statuses: [...REVIEWED], now, limit: AT_ONCE }, []),
+  'reviews of templates': () => templates.selectDue(sql, { statuses: [...REVIEWED], now, limit: AT_ONCE }),
+  'stop requests': () => selectStopRequests(sql, { companyId: 0, uuid: uuidFloor(now) }, AT_ONCE),
+  'waiting callbacks': () => callbacks.selectWaitingBatches(sql, now, AT_ONCE),
+  receivers: () => callbacks.selectFirstReceivers(sql, now),
+  'ended callbacks': () => callbacks.selectEndedCallbacks(sql, now, AT_ONCE),
+  'tests of callbacks': () => callbacks.selectWaitingTests(sql, now, AT_ONCE),
+  fees: () => selectDueFees(sql, '2026-01-01', 'Europe/Moscow', AT_ONCE),
+  'companies without money': () => countExhausted(sql, '2026-01-01'),
+})
+
+const REVIEWED = ['PRE_REVIEW', 'INTERNAL_REVIEW', 'AWAITING'] as const
 
 /** The check of the health page. */
 async function nodesOf(sql: Pool) {

@@ -19,12 +19,25 @@ const reachables = new WeakMap<Sql, Reachable>()
  * reachable. Citus needs the limit of every table in the statement, but not of a table behind `left join`.
  */
 export function reachable(sql: Sql, column = 'company_id'): Fragment {
-  const known = reachables.get(sql)
-  if (!known || known.until < performance.now()) return sql``
-  return sql`and ${sql(column)} = any(${known.companyIds}::bigint[])`
+  const companyIds = knownReachable(sql)
+  return companyIds ? sql`and ${sql(column)} = any(${companyIds}::bigint[])` : sql``
 }
 
-/** Reads rows of all companies with a statement that contains `reachable`. */
+/** The reachable companies among these. For a statement that names several companies: Citus sees one list for each table. */
+export function reachableAmong(sql: Sql, companyIds: number[]): number[] {
+  const known = knownReachable(sql)
+  if (!known) return companyIds
+  const present = new Set(known)
+  return companyIds.filter(companyId => present.has(companyId))
+}
+
+/** Undefined while all companies are reachable. */
+function knownReachable(sql: Sql): number[] | undefined {
+  const known = reachables.get(sql)
+  return known && known.until >= performance.now() ? known.companyIds : undefined
+}
+
+/** Reads rows of all companies with a statement that contains `reachable`, or has its companies from `reachableAmong`. */
 export async function acrossCompanies<Rows>(sql: Sql, read: () => PromiseLike<Rows>): Promise<Rows> {
   try {
     return await read()

@@ -175,6 +175,10 @@ const rules: Rule[] = [
     isBroken: text => [...text.matchAll(/\bas \( ?insert into (\w+)/g)].some(([, table]) => isTenant(table)),
   },
   { name: 'a limit to the reachable companies is at every table', isBroken: limitsSomeTables },
+  {
+    name: 'a list of companies has no second limit to the reachable companies',
+    isBroken: text => text.includes('reachable:') && /company_id = any\(\?/.test(text),
+  },
 ]
 
 const NUMBERED = 'the coordinator numbers the rows anyway, and collects them for it'
@@ -224,6 +228,7 @@ describe('statements', () => {
       'a limit',
       'select 1 from companies c left join lateral (select 1 from lanes) l on true where reachable:c.company_id',
     ],
+    ['a list of companies', 'select 1 from lanes where company_id = any(?::bigint[]) reachable:company_id'],
   ])('a broken rule is noticed: %s', (name, text) => {
     expect(rules.filter(({ isBroken }) => isBroken(text)).map(rule => rule.name)).toEqual([
       expect.stringContaining(name),

@@ -1,5 +1,5 @@
 import { byCompany, sweep } from '../../db/by-company.ts'
-import { acrossCompanies } from '../../db/reachable.ts'
+import { acrossCompanies, reachableAmong } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import {
   type Lease,
@@ -76,9 +76,15 @@ export async function leasesInTurn(sql: Sql, priority: number, now: Date, pages:
 
 const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0)
 
-/** Which of these lanes may no longer send. */
-export const blockedLanes = (sql: Sql, lanes: { companyId: number; laneId: number }[]) =>
-  acrossCompanies(sql, () => store.blockedLanes(sql, lanes))
+/** Which of these lanes may no longer send. Lanes of a company that cannot be reached are left out. */
+export function blockedLanes(sql: Sql, lanes: { companyId: number; laneId: number }[]) {
+  const companyIds = [...new Set(lanes.map(({ companyId }) => companyId))]
+  const laneIds = lanes.map(({ laneId }) => laneId)
+  return acrossCompanies(sql, async () => {
+    const present = reachableAmong(sql, companyIds)
+    return present.length > 0 ? store.blockedLanes(sql, present, laneIds) : []
+  })
+}
 
 export const expiredLeasesOfClosedLanes = (sql: Sql, limit: number) =>
   acrossCompanies(sql, () => store.expiredLeasesOfClosedLanes(sql, limit))

@@ -239,16 +239,15 @@ export function renewLeases(sql: Sql, companyId: number, leases: Pick<Lease, 'le
 }
 
 /** The lanes with these ids that may no longer send: stopped, sender suspended or ended, company disabled. */
-export function blockedLanes(sql: Sql, lanes: { companyId: number; laneId: number }[]) {
-  const companyIds = [...new Set(lanes.map(({ companyId }) => companyId))]
+export function blockedLanes(sql: Sql, companyIds: number[], laneIds: number[]) {
   return sql<{ companyId: number; laneId: number }[]>`
     select l.company_id, l.lane_id
     from lanes l
     join companies c on c.company_id = l.company_id
     left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
-    where l.company_id = any(${companyIds}::bigint[]) and l.lane_id = any(${lanes.map(({ laneId }) => laneId)}::bigint[])
-      and (not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED')
-      ${reachable(sql, 'l.company_id')} ${reachable(sql, 'c.company_id')}`
+    where l.company_id = any(${companyIds}::bigint[]) and c.company_id = any(${companyIds}::bigint[])
+      and l.lane_id = any(${laneIds}::bigint[])
+      and (not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED')`
 }
 
 /** Ends the leases of finished chunks of a company with deadlines (the function `finish_leases` of the schema). */
