@@ -58,7 +58,7 @@ describe.each([1, 2, 3])('a connection that is lost inside a transaction, time %
       await sql`insert into lines values ('before')`
       const pid = await pidOf(sql)
       await Promise.all([
-        sql`select pg_sleep(5)`,
+        sql`select pg_sleep(60)`,
         sql`insert into lines values ('behind it')`,
         turn().then(() => kill(pid)),
       ])
