@@ -594,7 +594,7 @@ describe('beside a running service', () => {
   test('key list, set, deactivate, activate and reissue', async () => {
     const isTaken = async (value: string) => {
       const headers = { authorization: `Bearer ${value}` }
-      const answer = await fetch(`${service.url}/api/v1/balance`, { headers, signal: AbortSignal.timeout(10_000) })
+      const answer = await fetch(`${service.url}/api/v1/balance`, { headers, signal: AbortSignal.timeout(60_000) })
       return answer.ok || ((await answer.json()) as { error: { code: number } }).error.code
     }
     const options = ['--addresses', '127.0.0.0/8, ::1', '--center', 'Shop']

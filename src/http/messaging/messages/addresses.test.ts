@@ -23,7 +23,7 @@ async function open(api: TestMessagingApi, host: string): Promise<Side> {
 async function codeOf({ url }: Side, key: string, headers: Record<string, string> = {}): Promise<number> {
   const answer = await fetch(`${url}/api/v1/balance`, {
     headers: { authorization: `Basic ${key}`, ...headers },
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(60_000),
   })
   const body = (await answer.json()) as { error?: { code: number } }
   return body.error?.code ?? answer.status
