@@ -2,7 +2,8 @@ import { scryptSync } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { networkOf } from '../../base/network/networks.ts'
 import { connect } from '../../db/sql.ts'
-import { useDatabase } from '../../testing/database.ts'
+import { countLockWaits, useDatabase } from '../../testing/database.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { aPartner, type TestPartner } from '../../testing/factories.ts'
 import { logIn } from './log-in.ts'
 import { FAILURE_WINDOW_MS, FAILURES_ALLOWED, refusalOfLogin, refusalOfPassword, TOKEN_LIFETIME_MS } from './partner.ts'
@@ -276,19 +277,11 @@ describe('a password changed while someone logs in', () => {
       await tx`delete from partner_tokens where partner_id = ${partner.partnerId}`
       login = enter(partner)
       login.catch(() => {})
-      await untilSomeoneWaits()
+      await eventually(async () => expect(await countLockWaits(db.sql)).toBeGreaterThan(0))
     })
     await expect(login).rejects.toMatchObject({ kind: 'bad_credentials' })
     expect(await tokensOf(partner)).toBe(0)
   })
-
-  async function untilSomeoneWaits() {
-    for (;;) {
-      const waiting = await db.sql`
-        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      if (waiting.length > 0) return
-    }
-  }
 
   test('never leaves a live token of the old one', async () => {
     for (let round = 0; round < 8; round++) {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { connect } from '../../db/sql.ts'
-import { useDatabase } from '../../testing/database.ts'
+import { PATIENT, useDatabase } from '../../testing/database.ts'
 import { addToReceiptInbox, claimReceiptInbox, deleteFromReceiptInbox, forgetOldReceipts } from './receipts.ts'
 
 const db = useDatabase()
@@ -22,7 +22,7 @@ const left = async () => (await db.sql`select receipt_id from receipt_inbox`).le
 
 test('an engine skips receipts of the inbox that another engine has locked', async () => {
   await addToReceiptInbox(db.sql, 1, receipts(10))
-  const other = connect(db.url, { max: 1 })
+  const other = connect(db.url, { max: 1, ...PATIENT })
   await other.begin(async sql => {
     await sql`select from receipt_inbox where provider_id in ('id 3', 'id 4') for update`
     expect(await claimReceiptInbox(db.sql, 100)).toHaveLength(8)

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../db/sql.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { acceptSingles } from '../../domain/singles/singles.ts'
-import { useDatabase } from '../../testing/database.ts'
+import { PATIENT, useDatabase } from '../../testing/database.ts'
 import { aChannel, aGateway, completed, useEngines } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aSingle } from '../../testing/factories.ts'
@@ -84,7 +84,7 @@ describe('an engine whose results cannot be recorded', () => {
     const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(8000))
     await start(db.sql, world, dispatchId)
     const operator = aChannel(() => ({ kind: 'accepted', delivered: true }))
-    const blocker = connect(db.url, { max: 1, idleInTransactionMs: 600_000 })
+    const blocker = connect(db.url, { max: 1, ...PATIENT })
     await blocker.begin(async sql => {
       await sql`select from accounts where company_id = ${world.companyId} for update`
       await anEngine({ connect: operator.connect })
@@ -104,7 +104,7 @@ describe('an engine whose results cannot be recorded', () => {
     const dispatchId = await aDispatch(db.sql, numbering, stuck, someRecipients(8000))
     await start(db.sql, stuck, dispatchId)
     const operator = aChannel(() => ({ kind: 'accepted', delivered: true }))
-    const blocker = connect(db.url, { max: 1, idleInTransactionMs: 600_000 })
+    const blocker = connect(db.url, { max: 1, ...PATIENT })
     await blocker.begin(async sql => {
       await sql`select from accounts where company_id = ${stuck.companyId} for update`
       await anEngine({ connect: operator.connect })

@@ -10,6 +10,7 @@ import { defaultLimits } from '../../domain/verifiers/verifier.ts'
 import { changeVerifier, requireAnyVerifier } from '../../domain/verifiers/verifiers.ts'
 import { listErrors } from '../../domain/widgets/errors.ts'
 import { aMessagingSide, type MessagingSide } from '../../testing/conformance/messaging-world.ts'
+import { countLockWaits, PATIENT } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
 import { testOnOneServer } from '../../testing/one-server.ts'
@@ -88,7 +89,7 @@ test('a number that was confirmed by an earlier code gets no other, also when on
 
 /** Runs the work while another session keeps the company's account locked. */
 async function whileAccountLocked<T>(work: () => Promise<T>): Promise<T> {
-  const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
+  const locker = connect(api.url, { max: 1, ...PATIENT })
   try {
     return await locker.begin(async sql => {
       await sql`select from accounts where company_id = ${side.companyId} for update`
@@ -99,22 +100,15 @@ async function whileAccountLocked<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const waitingForLocks = async () =>
-  (
-    await api.sql`
-      select count(*)::int as count from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`
-  )[0]!.count
-
 describe('a flood', () => {
   testOnOneServer('of codes for one company leaves database connections for others', async () => {
     const sessions = await Promise.all(Array.from({ length: 30 }, () => browser.begin(builderId, aNumber())))
     const { deliveries, waiting } = await whileAccountLocked(async () => {
       const deliveries = sessions.map((keys, i) => browser.ask('deliver', keys, { address: `198.51.100.${i}` }))
-      await eventually(async () => expect(await waitingForLocks()).toBeGreaterThan(1))
+      await eventually(async () => expect(await countLockWaits(api.sql)).toBeGreaterThan(1))
       const { status } = await browser.ask('open', { widgetId })
       expect(status).toBe(200)
-      return { deliveries, waiting: await waitingForLocks() }
+      return { deliveries, waiting: await countLockWaits(api.sql) }
     })
     expect(waiting).toBe(2)
     const statuses = (await Promise.all(deliveries)).map(({ status }) => status)
@@ -124,7 +118,7 @@ describe('a flood', () => {
 
   test('of requests from one network leaves database connections for others', async () => {
     const keys = await browser.begin(widgetId, aNumber())
-    const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
+    const locker = connect(api.url, { max: 1, ...PATIENT })
     const { answers } = await locker.begin(async sql => {
       await sql`lock table widget_sessions`
       const flood = Array.from({ length: 300 }, () => browser.ask('state', keys, { address: '198.51.100.7' }))
@@ -139,13 +133,13 @@ describe('a flood', () => {
 
   testOnOneServer('of calls without an API key leaves database connections for others', async () => {
     const { key } = await browser.begin(widgetId, aNumber())
-    const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
+    const locker = connect(api.url, { max: 1, ...PATIENT })
     const { answers, waiting } = await locker.begin(async sql => {
       await sql`lock table widget_sessions`
       const calls = Array.from({ length: 60 }, () => server('send', { key }, 'bm8ga2V5'))
       expect((await Promise.race(calls)).status).toBe(401)
       expect((await browser.ask('open', { widgetId })).status).toBe(200)
-      return { answers: Promise.all(calls), waiting: await waitingForLocks() }
+      return { answers: Promise.all(calls), waiting: await countLockWaits(api.sql) }
     })
     await locker.end()
     expect(waiting).toBeLessThanOrEqual(2)
@@ -258,7 +252,7 @@ test('a code that is asked for twice at once is sent once, and both tabs learn o
 test('codes that are asked for and sent at once, by two processes, are each paid for and good', async () => {
   const settings = { limits: { ...defaultLimits, perNumber: 1000 } }
   const id = await aWidget(api.sql, side.companyId, { settings, page: { isBuilder: true } })
-  const pool = connect(api.url, { max: 5 })
+  const pool = connect(api.url, { max: 5, ...PATIENT })
   const numbering = await loadNumbering(api.sql)
   const other = await buildApp({
     sql: pool,

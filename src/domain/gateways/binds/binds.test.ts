@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { useDatabase } from '../../../testing/database.ts'
+import { countLockWaits, useDatabase } from '../../../testing/database.ts'
 import { aGateway } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { removeGateway } from '../gateways.ts'
@@ -27,14 +27,8 @@ test('neither does a worker that asks while the gateway is being removed', async
     await removeGateway(sql, gatewayId)
     const asked = [shareBinds(db.sql, gatewayId, worker, 2), saveReceiptIds(db.sql, gatewayId, learnt)]
     for (const answer of asked) answer.catch(() => {}) // looked at below
-    await eventually(async () => expect(await waitingForLocks()).toBe(2))
+    await eventually(async () => expect(await countLockWaits(db.sql)).toBe(2))
     return { asked }
   })
   expect(await Promise.all(asking.asked)).toEqual([{ binds: [], tooMany: [] }, []])
 })
-
-async function waitingForLocks(): Promise<number> {
-  const [row] = await db.sql<{ count: number }[]>`
-    select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  return row!.count
-}

@@ -9,6 +9,7 @@ import { forgetOldVerifications, recordFallbacks } from '../../../domain/verific
 import { defaultLimits, type VerifierChannel } from '../../../domain/verifiers/verifier.ts'
 import { requireVerifier } from '../../../domain/verifiers/verifiers.ts'
 import { aMessagingSide, type MessagingSide } from '../../../testing/conformance/messaging-world.ts'
+import { countLockWaits, PATIENT } from '../../../testing/database.ts'
 import { useEngines } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { anApprovedSender } from '../../../testing/factories.ts'
@@ -63,7 +64,7 @@ async function withOperators() {
 
 /** Runs the work while another session keeps rows locked; they are released also when the work fails. */
 async function whileLocked<T>(lock: (sql: Transaction) => Promise<unknown>, work: () => Promise<T>): Promise<T> {
-  const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
+  const locker = connect(api.url, { max: 1, ...PATIENT })
   try {
     return await locker.begin(async sql => {
       await lock(sql as Transaction)
@@ -186,7 +187,7 @@ describe('a fallback', () => {
 
   testOnOneServer('and checks of the same numbers never wait for each other in a circle', async () => {
     const [first, second] = (await Promise.all([aVerification(), aVerification()])).toSorted()
-    const pools = [connect(api.url, { max: 2 }), connect(api.url, { max: 2 })] as const
+    const pools = [connect(api.url, { max: 2, ...PATIENT }), connect(api.url, { max: 2, ...PATIENT })] as const
     const checker = new CodeChecker(pools[0], codes)
     const sends = [second!, first!].map(verificationUuid => ({ verificationUuid, channelType: 'VOICECODE' as const }))
     const { checks, fallback } = await whileLocked(lockOf(first!), async () => {
@@ -205,12 +206,7 @@ describe('a fallback', () => {
     await Promise.all(pools.map(pool => pool.end()))
   })
 
-  const waitersAre = (count: number) =>
-    eventually(async () => {
-      const rows = await api.sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      expect(rows).toHaveLength(count)
-    })
+  const waitersAre = (count: number) => eventually(async () => expect(await countLockWaits(api.sql)).toBe(count))
 })
 
 describe('companies', () => {
@@ -249,7 +245,7 @@ describe('companies', () => {
       fallbackSeconds: 10,
       limits,
     })
-    const pool = connect(api.url, { max: 3 })
+    const pool = connect(api.url, { max: 3, ...PATIENT })
     const checkers = [new CodeChecker(pool, codes), new CodeChecker(api.sql, codes)]
     const oneOf = async (i: number) => {
       const destination = aNumber(i % 2 ? '0001' : '0003')

@@ -5,6 +5,7 @@ import { CodeBox } from '../../../domain/verifications/code-box.ts'
 import { storeCodes, verificationStatistics } from '../../../domain/verifications/verifications.ts'
 import { defaultLimits, type VerifierChannel } from '../../../domain/verifiers/verifier.ts'
 import { aMessagingSide, type MessagingSide } from '../../../testing/conformance/messaging-world.ts'
+import { PATIENT } from '../../../testing/database.ts'
 import { useEngines } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { useMessagingApi } from '../../../testing/messaging-api.ts'
@@ -214,7 +215,7 @@ describe('guesses', () => {
 
   test('ten thousand at once, over two processes, never get more than three tries', async () => {
     const uuid = await aGuess()
-    const pools = [connect(api.url), connect(api.url)]
+    const pools = [connect(api.url, PATIENT), connect(api.url, PATIENT)]
     const checkers = pools.map(pool => new CodeChecker(pool, new CodeBox(secret)))
     const guesses = Array.from({ length: 10_000 }, (_, i) =>
       checkers[i % 2]!.check(side.companyId, uuid, String(i).padStart(6, 'x')),
