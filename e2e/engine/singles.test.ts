@@ -2,6 +2,9 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Gateway } from '../../src/domain/gateways/gateway.ts'
+import { changeGateway } from '../../src/domain/gateways/gateways.ts'
+import { gatewayKey } from '../../src/domain/gateways/secrets.ts'
 import type { CascadePlan, MessageRequest } from '../../src/domain/messages/single.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
 import { recordStatusReports } from '../../src/domain/recording/recording.ts'
@@ -75,6 +78,17 @@ async function accept(...requests: MessageRequest[]): Promise<string[]> {
 
 const startOne = () => anEngine({ clock, callbacks: { allow: ['127.0.0.0/8'] } })
 
+/** Pauses a gateway and waits until the engine uses the change. */
+async function pauseGateway({ gatewayId }: Gateway) {
+  const { version } = await changeGateway(db.sql, gatewayId, { paused: true }, settingRules)
+  await eventually(async () => {
+    const states = await db.sql`select version from gateway_states where gateway_id = ${gatewayId}`
+    expect(states).toEqual([{ version }])
+  })
+}
+
+const settingRules = { key: gatewayKey('a secret of the tests, 32 or longer'), secretNames: [], check: () => {} }
+
 const rowOf = async (uuid: string) => (await db.sql`select * from messages where message_uuid = ${uuid}`)[0]!
 const isStatus = (uuid: string, status: string, errorCode: number | null = null) =>
   eventually(async () => {
@@ -125,12 +139,11 @@ describe('a single message', () => {
   })
 
   test('is unsent 453 when its lifetime ends while it waits, and undelivered 7060 when it ends after sending', async () => {
-    await aGateway(db.sql, { paused: false })
+    const gateway = await aGateway(db.sql, {})
     await startOne()
     const [silent] = await accept(request({ destination: '79160000005', options: { ttl: 60 } }))
     await isStatus(silent!, 'SENT')
-    await db.sql`update gateways set paused = true`
-    await new Promise(resolve => setTimeout(resolve, 1500)) // until the engine has read that the gateway is paused
+    await pauseGateway(gateway)
     const [waiting] = await accept(request({ options: { ttl: 60 } }))
     shiftMs = 61_000
     await isStatus(silent!, 'FAILED', 7060)
@@ -187,13 +200,12 @@ describe('a single message', () => {
   })
 
   test('is not sent after its completion, and messages that were sent before are not affected', async () => {
-    const { gatewayId } = await aGateway(db.sql, {})
+    const gateway = await aGateway(db.sql, {})
     await startOne()
     const options = { localCompletionTime: moscowTime(Date.now() + 600_000), useLocalTime: false }
     const [sent] = await accept(request({ destination: '79160000005', options }))
     await isStatus(sent!, 'SENT')
-    await db.sql`update gateways set paused = true where gateway_id = ${gatewayId}`
-    await new Promise(resolve => setTimeout(resolve, 1500)) // until the engine has read that the gateway is paused
+    await pauseGateway(gateway)
     const [waiting] = await accept(request({ options }))
     shiftMs = 601_000
     await isStatus(waiting!, 'FAILED', 453)
