@@ -17,7 +17,7 @@ import {
   progressOf,
   useEngines,
 } from '../../src/testing/engines.ts'
-import { eventually, settled } from '../../src/testing/eventually.ts'
+import { eventually } from '../../src/testing/eventually.ts'
 import { aDispatch, aWorld, someRecipients, start, stop } from '../../src/testing/world.ts'
 
 const db = useDatabase()
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 
 /** A dispatch that is being sent slowly enough to interrupt it. */
-async function aDispatchUnderWay(messages = 800, partsPerSecond = 150) {
+async function aDispatchUnderWay(messages = 800, partsPerSecond = 40) {
   const world = await aWorld(db.sql)
   await aGateway(db.sql, { partsPerSecond })
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(messages))
@@ -41,9 +41,38 @@ async function aDispatchUnderWay(messages = 800, partsPerSecond = 150) {
 
 /** Waits until no more messages are sent. Returns how many were sent before. */
 async function expectHeld(dispatchId: number, senderId?: number) {
-  const { messages } = await settled(() => handedOver(db.sql, dispatchId, senderId))
+  const messages = await sentInTheEnd(
+    async () => (await handedOver(db.sql, dispatchId, senderId)).messages,
+    dispatchId,
+    senderId,
+  )
   expect(messages).toBeLessThan(senderId ? 200 : 800)
   return messages
+}
+
+/**
+ * Waits until the engine has no chunk of the dispatch and sends no message of it between two of its reports. A slow engine
+ * reports late, too. Returns how many messages were sent.
+ */
+async function sentInTheEnd(read: () => number | Promise<number>, dispatchId: number, senderId?: number) {
+  const chunks = () => db.sql`
+    select from leases join lanes using (company_id, lane_id)
+    where dispatch_id = ${dispatchId} and worker is not null ${senderId ? db.sql`and sender_id = ${senderId}` : db.sql``}`
+  return eventually(async () => {
+    const sent = await read()
+    await nextReport()
+    await nextReport()
+    expect(await chunks()).toHaveLength(0)
+    expect(await read()).toBe(sent)
+    return sent
+  })
+}
+
+/** Waits for the next report of the engine, which reports every second. */
+async function nextReport() {
+  const lastReport = async () => (await db.sql`select max(seen_at)::text as at from engines`)[0]!.at
+  const before = await lastReport()
+  await eventually(async () => expect(await lastReport()).not.toBe(before))
 }
 
 const liftLimit = () => db.sql`update gateways set parts_per_second = null`
@@ -95,7 +124,7 @@ describe('messages wait:', () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql)
     const operator = aChannel(async () => {
-      await pause(20)
+      await pause(100)
       return { kind: 'accepted' }
     })
     const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(800))
@@ -103,7 +132,7 @@ describe('messages wait:', () => {
     await anEngine({ connect: operator.connect })
     await eventually(() => expect(operator.handed.length).toBeGreaterThan(5))
     await stop(db.sql, world, dispatchId)
-    const taken = await settled(() => operator.handed.length)
+    const taken = await sentInTheEnd(() => operator.handed.length, dispatchId)
     expect(taken).toBeLessThan(300)
     await eventually(async () =>
       expect(await fatesOf(db.sql, dispatchId)).toEqual({ CREATED: 800 - taken, SENT: taken }),
