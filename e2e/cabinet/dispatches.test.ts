@@ -76,11 +76,12 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
       destination,
       substitutions: { name: names[i]! },
     }))
-    const others = someRecipients(98).map(each => ({ ...each, substitutions: { name: 'Ольга' } }))
+    // A minute's worth of messages: a busy browser needs long until the dispatch is stopped.
+    const others = someRecipients(598).map(each => ({ ...each, substitutions: { name: 'Ольга' } }))
     const dispatchId = await made([...others, ...notReached], 'Здравствуйте, {name}')
     await aGateway(cabinet.sql, { partsPerSecond: 10 })
     const { page, faults } = await signedIn('sender', 'dispatches')
-    await page.getByRole('row').filter({ hasText: '100 recipients' }).getByRole('link', { name: 'Test' }).click()
+    await page.getByRole('row').filter({ hasText: '600 recipients' }).getByRole('link', { name: 'Test' }).click()
     await page.getByText('live', { exact: true }).waitFor()
     await confirm(page, 'Start')
     await page.getByText('No sending process of the service is running').waitFor()
@@ -98,11 +99,11 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
     await cabinet.sql`update gateways set parts_per_second = null`
     await confirm(page, 'Start')
     await page.getByText('Completed').first().waitFor()
-    await page.getByText('of 100 handed to operators').waitFor()
-    await page.getByRole('cell', { name: '100', exact: true }).first().waitFor()
+    await page.getByText('of 600 handed to operators').waitFor()
+    await page.getByRole('cell', { name: '600', exact: true }).first().waitFor()
 
     const csv = (await download(page, 'As CSV')).toString()
-    expect(csv.trimEnd().split('\r\n')).toHaveLength(101)
+    expect(csv.trimEnd().split('\r\n')).toHaveLength(601)
     expect(csv).toContain(`Sent (${await page.evaluate('Intl.DateTimeFormat().resolvedOptions().timeZone')})`)
     expect((await download(page, 'As XLSX')).subarray(0, 2).toString()).toBe('PK')
     expect(page.url()).toContain(`/dispatches/${dispatchId}`)
