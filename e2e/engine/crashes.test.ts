@@ -61,9 +61,11 @@ test('the leases of a killed and a frozen engine end after eight seconds and are
   expect(handed.messages).toBe(12_000)
   expect(handed.times - handed.messages).toBeLessThanOrEqual(2 * WINDOW)
   await expectPaid(db.sql, world, priceEstimate)
-  const [engine] =
-    await db.sql`select from engines where worker = ${frozen.worker} and seen_at > now() - interval '3 s'`
-  expect(engine).toBeDefined()
+  await eventually(async () => {
+    const [engine] =
+      await db.sql`select from engines where worker = ${frozen.worker} and seen_at > now() - interval '3 s'`
+    expect(engine).toBeDefined()
+  })
 })
 
 /** How many reports of the running engine the test sees between the end of these leases and their takeover. */
@@ -85,8 +87,9 @@ test('an engine whose database connections are closed again and again keeps runn
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(20_000))
   const engine = await anEngineProcess()
   await start(db.sql, world, dispatchId)
-  let cut = 0
-  for (let round = 0; round < 20; round++) {
+  let [rounds, cut] = [0, 0]
+  // On a busy machine a new connection takes longer than a round.
+  for (; (rounds < 20 || cut <= 20) && engine.exitCode === null; rounds++) {
     await pause(Math.random() * 120)
     const [row] = await db.sql<{ n: number }[]>`
       select count(pg_terminate_backend(pid)) as n from pg_stat_activity
@@ -98,7 +101,7 @@ test('an engine whose database connections are closed again and again keeps runn
   expect(messages).toMatchObject({ total: 20_000, delivered: 20_000 })
   const handed = await handedOver(db.sql, dispatchId)
   expect(handed.messages).toBe(20_000)
-  expect(handed.times - handed.messages).toBeLessThanOrEqual(20 * 500)
+  expect(handed.times - handed.messages).toBeLessThanOrEqual(rounds * 500)
   expect(engine.exitCode).toBeNull()
   await expectPaid(db.sql, world, priceEstimate)
 })
