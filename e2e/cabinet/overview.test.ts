@@ -69,11 +69,11 @@ const pauseReceiver = (companyId: number) =>
 async function aGatewayThatIsDown(): Promise<number> {
   const worker = crypto.randomUUID()
   const { gatewayId } = await aGateway(cabinet.sql, { name: 'north' })
-  await cabinet.sql`insert into engines (worker) values (${worker})`
+  await cabinet.sql`insert into engines (worker, seen_at) values (${worker}, now() + interval '1 hour')`
   await cabinet.sql`
     insert into gateway_states (gateway_id, worker, up, open_messages, window_size, bound, wanted, parts_last_minute,
       last_error, last_error_at, seen_at)
-    values (${gatewayId}, ${worker}, false, 0, 0, 0, 1, 0, 'bind refused', now(), now())`
+    values (${gatewayId}, ${worker}, false, 0, 0, 0, 1, 0, 'bind refused', now(), now() + interval '1 hour')`
   return gatewayId
 }
 
