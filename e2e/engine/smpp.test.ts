@@ -332,7 +332,7 @@ const boundBinds = () => db.sql<{ bind: number; worker: string }[]>`select bind,
 
 test('a message without an answer on a live connection is SENT without an id, and is not sent again', async () => {
   const { smsc, port } = await ourSmsc({ silentRate: 1 })
-  await aSmppGateway(port, { requestMs: 300, enquireMs: 100 })
+  await aSmppGateway(port, { requestMs: 3000, enquireMs: 1000 })
   const silent = await aStartedDispatch(20)
   await anSmppEngine()
   await eventually(async () => expect(await fatesOf(db.sql, silent)).toEqual({ SENT: 20 }))
@@ -545,7 +545,7 @@ test('an engine knows from its start what an earlier engine learnt about the ids
   const learnt = () => db.sql`select relation from gateway_receipt_ids where gateway_id = ${gatewayId}`
   await eventually(async () => expect(await learnt()).toEqual([{ relation: 'hex-decimal' }]))
 
-  smsc.behave({ receiptMs: 5000 })
+  smsc.behave({ receiptMs: 20_000 })
   const late = await aStartedDispatch(40, 'Hello again')
   await eventually(async () => expect(taken).toHaveLength(60))
   await stopEngine(first)
