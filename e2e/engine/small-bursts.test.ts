@@ -30,10 +30,9 @@ test.each([
   const { gatewayId } = await aGateway(db.sql, { partsPerSecond: rate })
   const short = await aDispatch(db.sql, numbering, world, someRecipients(160))
   const long = await aDispatch(db.sql, numbering, world, someRecipients(16), { text: 'a'.repeat(400) })
-  for (let count = 0; count < engines; count++) await anEngine()
   const before = await leasesSoFar()
-  await start(db.sql, world, short)
-  await start(db.sql, world, long)
+  for (const dispatchId of [short, long]) await start(db.sql, world, dispatchId)
+  for (let count = 0; count < engines; count++) await anEngine()
 
   expect((await completed(db.sql, world, long)).messages).toMatchObject({ total: 16, delivered: 16 })
   expect((await completed(db.sql, world, short)).messages).toMatchObject({ total: 160, delivered: 160 })
