@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('a visitor', () => {
   })
 
   test('requests another channel after the pause, and confirms by it', async () => {
-    const settings = { channels: ['SMS' as const, 'TELEGRAM' as const], pauseSeconds: 10 }
+    const settings = { channels: ['SMS' as const, 'TELEGRAM' as const], pauseSeconds: 25 }
     const widgetId = await service.aWidget(onSite(), settings)
     const destination = service.aNumber()
     const page = await show({ widgetId, destination })
