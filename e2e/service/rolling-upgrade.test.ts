@@ -99,7 +99,7 @@ describe.skipIf(!isThere)(
     })
 
     test('both programs work side by side, and the metrics show both', async () => {
-      upgraded = await startService(['serve'], { ...env, TIDINGS_DRAIN_SECONDS: '8' }, undefined, programs.new)
+      upgraded = await startService(['serve'], { ...env, TIDINGS_DRAIN_SECONDS: '25' }, undefined, programs.new)
       load.use(upgraded.url)
       await load.more(60)
       const metrics = await (await fetch(`${upgraded.url}/metrics`)).text()
