@@ -22,6 +22,12 @@ const DAY_MS = 24 * 3600_000
 let world: World
 let emptyId: number
 
+/** Months are counted in Moscow time, three hours ahead of UTC. */
+function middleOfLastMonth(): Date {
+  const moscow = new Date(Date.now() + 3 * 3600_000)
+  return new Date(Date.UTC(moscow.getUTCFullYear(), moscow.getUTCMonth() - 1, 15, 12))
+}
+
 /** Messages of a month ago, and of the days until yesterday. */
 beforeAll(async () => {
   const { sql } = cabinet
@@ -30,7 +36,7 @@ beforeAll(async () => {
   emptyId = await aCompany(sql, partner, { name: NASTY })
   await sql`update companies set name = ${NASTY} where company_id = ${companyId}`
   const now = new Date()
-  const monthAgo = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 15, 12))
+  const monthAgo = middleOfLastMonth()
   const paid = await aSender(sql, companyId, { commonType: 'PROMO', senderName: 'SHOP' })
   await approveSender(sql, paid.senderId, () => money('25'), monthAgo)
   await chargeDueFees(sql, { billingZone, now: monthAgo })
@@ -60,10 +66,7 @@ beforeAll(async () => {
 })
 
 const { newPage } = browser
-const lastMonth = () => {
-  const now = new Date()
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 15)).toISOString().slice(0, 7)
-}
+const lastMonth = () => middleOfLastMonth().toISOString().slice(0, 7)
 
 async function signedIn(path: string, ...person: [Parameters<typeof aPerson>[1], string]) {
   const { login } = await aPerson(cabinet.sql, ...person)
