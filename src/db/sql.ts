@@ -60,13 +60,13 @@ const CONNECT_TIMEOUT_SECONDS = 10
 export function connect(url: string, options: ConnectOptions = {}): Pool {
   const address = readDatabaseAddress(url)
   const dialler = createDialler(address, options.silenceMs)
-  const pool = connectThrough(dialler.dial, address, options)
+  const pool = connectThrough(dialler, address, options)
   const end = pool.end
   pool.end = options => {
     dialler.stopChoosing()
     return end(options).finally(() => dialler.hangUp())
   }
-  diallers.set(pool, { connectBeside: () => connectOnce(dialler.dial, address, options), hangUp: dialler.hangUp })
+  diallers.set(pool, { connectBeside: () => connectOnce(dialler, address, options), hangUp: dialler.hangUp })
   return pool
 }
 
@@ -81,22 +81,26 @@ export const hangUp = (pool: Pool, openedBefore: number): void => diallers.get(p
 
 const diallers = new WeakMap<Pool, { connectBeside(): Pool; hangUp(openedBefore: number): void }>()
 
-type Dial = () => Promise<Socket>
+type Dialler = {
+  dial(): Promise<Socket>
+  /** How many connections failed one after another. */
+  failures(): number
+}
 
-function connectOnce(dial: Dial, address: DatabaseAddress, options: ConnectOptions): Pool {
+function connectOnce({ dial, failures }: Dialler, address: DatabaseAddress, options: ConnectOptions): Pool {
   let socket: Socket | undefined
-  const dialKept: Dial = async () => {
+  const dialKept = async () => {
     socket = await dial()
     return socket
   }
-  const pool = connectThrough(dialKept, address, { ...options, max: 1 })
+  const pool = connectThrough({ dial: dialKept, failures }, address, { ...options, max: 1 })
   const end = pool.end
   // The driver would wait until a server that hangs closes its side.
   pool.end = options => end(options).finally(() => socket?.destroy())
   return pool
 }
 
-function connectThrough(dial: Dial, address: DatabaseAddress, options: ConnectOptions): Pool {
+function connectThrough({ dial, failures }: Dialler, address: DatabaseAddress, options: ConnectOptions): Pool {
   const { isPooled = false, prepare = true } = options
   const limits = {
     idle_in_transaction_session_timeout: options.idleInTransactionMs ?? IDLE_IN_TRANSACTION_MS,
@@ -118,7 +122,7 @@ function connectThrough(dial: Dial, address: DatabaseAddress, options: ConnectOp
     transform: { column: { from: postgres.toCamel } },
     socket: dial,
     fetch_types: false,
-    backoff,
+    backoff: () => backoff(failures()),
   }
   const pool = postgres(address.driverUrl, settings) as unknown as Pool
   knowArrays(pool.options)
@@ -149,7 +153,7 @@ const refuseReserve: Pool['reserve'] = () => {
 }
 
 /** Seconds before the next connection attempt to a lost server: few, because a restart is short, and at most two. */
-const backoff = (retries: number) => Math.min(0.05 * 2 ** retries, 2) * (0.5 + Math.random() / 2)
+const backoff = (failures: number) => Math.min(0.05 * 2 ** failures, 2) * (0.5 + Math.random() / 2)
 
 /**
  * Opens the sockets of the driver. With several hosts, or with `target_session_attrs`, `ServerChoice` chooses the host:
@@ -169,6 +173,16 @@ function createDialler(address: DatabaseAddress, silenceMs = 0) {
   }
   const hangUp = (openedBefore = Number.POSITIVE_INFINITY) => {
     for (const [socket, openedAt] of open) if (openedAt < openedBefore) socket.destroy()
+  }
+  let failures = 0
+  const countFailures = (socket: Socket) => {
+    socket.once('connect', () => {
+      failures = 0
+    })
+    socket.once('error', () => {
+      failures += 1
+    })
+    return socket
   }
   const choice = isWatched({ hosts, target })
     ? new ServerChoice({
@@ -190,11 +204,12 @@ function createDialler(address: DatabaseAddress, silenceMs = 0) {
             ? remember(await openSecure(openPlain, host, tls, CONNECT_TIMEOUT_SECONDS * 1000))
             : openPlain()
         socket.setTimeout(silenceMs, () => socket.destroy()) // 0 is no limit
-        return healWrites(socket)
+        return closeWithoutError(countFailures(healWrites(socket)))
       } catch (error) {
-        return brokenSocket(error)
+        return closeWithoutError(countFailures(brokenSocket(error)))
       }
     },
+    failures: () => failures,
     hangUp,
     stopChoosing: () => choice?.stop(),
   }
@@ -238,6 +253,21 @@ const LENGTH_BYTES = 4
 function fromStart(chunk: Buffer): Buffer {
   const start = chunk.lastIndexOf(START_UP)
   return start < LENGTH_BYTES ? chunk : chunk.subarray(start - LENGTH_BYTES)
+}
+
+/**
+ * Works around a bug of the driver. When a socket fails, the driver rejects the statements that it sent over it. The socket
+ * is closed a moment later. In between, the driver may give the connection another statement. When the socket is closed
+ * with an error, the driver rejects nothing more, so the caller of this statement would wait for ever, or even get the
+ * answer to a later statement of the next socket. When it is closed without an error, the driver rejects all statements that
+ * are left.
+ */
+function closeWithoutError(socket: Socket): Socket {
+  const { emit } = socket
+  const emitClose = (name: string, ...args: unknown[]) =>
+    Reflect.apply(emit, socket, name === 'close' ? [name, false] : [name, ...args])
+  socket.emit = emitClose as Socket['emit']
+  return socket
 }
 
 /** The driver loses a connection for ever when its socket is not made, so it gets a socket that fails. */

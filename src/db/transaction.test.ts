@@ -1,4 +1,6 @@
+import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readDatabaseAddress } from '../base/database-address.ts'
 import { useDatabase } from '../testing/database.ts'
 import { eventually } from '../testing/eventually.ts'
 import { copyInto } from './copy.ts'
@@ -138,3 +140,67 @@ describe('a savepoint', () => {
     await expectOrder()
   })
 })
+
+test('a statement that comes between the failure of its connection and the end of the socket is not lost', async () => {
+  const { url, reset, close } = await startProxy(db.url)
+  const proxied = connect(url, { max: 1 })
+  try {
+    for (let time = 0; time < 5; time++) {
+      await eventually(() => proxied`select 1`)
+      const running = proxied`select pg_sleep(60)`.execute()
+      await eventually(async () => expect(await sleepers()).toBe(1))
+      reset()
+      await db.sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and query like 'select pg_sleep%' and state = 'active'`
+      let isSettled = false
+      await running.catch(() => {
+        const next = proxied`select ${7}::int as seven`
+        void next.then(
+          ([row]) => {
+            isSettled = row?.seven === 7
+          },
+          () => {
+            isSettled = true
+          },
+        )
+      })
+      await eventually(() => expect(isSettled).toBe(true))
+      const answers = await eventually(() => Promise.all([1, 2, 3].map(n => proxied`select ${n}::int as n`)))
+      expect(answers.map(([row]) => row!.n)).toEqual([1, 2, 3])
+    }
+  } finally {
+    await proxied.end({ timeout: 1 })
+    await close()
+  }
+})
+
+/** The sessions of this database that sleep. */
+async function sleepers(): Promise<number> {
+  const found = await db.sql`
+    select from pg_stat_activity
+    where datname = current_database() and query like 'select pg_sleep%' and state = 'active'`
+  return found.length
+}
+
+/** Passes connections on to the database, and can reset all of them, as a server does that crashes. */
+async function startProxy(databaseUrl: string) {
+  const [host] = readDatabaseAddress(databaseUrl).hosts
+  const clients = new Set<Socket>()
+  const server = createServer(client => {
+    const upstream = host!.path ? dial(host!.path) : dial(host!.port, host!.host)
+    clients.add(client)
+    client.pipe(upstream).pipe(client)
+    client.on('error', () => upstream.destroy()).on('close', () => upstream.destroy())
+    upstream.on('error', () => client.destroy())
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const url = new URL(databaseUrl)
+  url.search = ''
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const reset = () => {
+    for (const client of clients) client.resetAndDestroy()
+    clients.clear()
+  }
+  return { url: url.href, reset, close: () => new Promise(resolve => server.close(resolve)) }
+}
