@@ -53,11 +53,7 @@ describe.each(planModes)('%s', mode => {
         })),
       ),
     'are reported': (sql: Sql, asked: string[]) => selectReported(sql, companyId, asked),
-    'are looked up for receipts': (sql: Sql, asked: string[]) =>
-      selectOpen(
-        sql,
-        asked.map(uuid => ({ companyId, uuid })),
-      ),
+    'are looked up for receipts': (sql: Sql, asked: string[]) => selectOpen(sql, companyId, asked),
   }
 
   test.each(Object.entries(works))('messages %s without reading their neighbours', async (_, work) => {

@@ -1,6 +1,7 @@
 import { comparableNumber } from '../../base/phone/same-number.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
-import { acrossCompanies } from '../../db/reachable.ts'
+import { byCompany } from '../../db/by-company.ts'
+import { ignoreNodeAway } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import { type ProviderReceipt, type SubmittedMessage, submissionTo } from './receipt.ts'
 import { cleanReceipts, type StatusReport } from './status-report.ts'
@@ -72,7 +73,9 @@ const MOST_CLOCK_ERROR_MS = 10_000
 
 /** A message is submitted after its acceptance, and at most `MOST_ANSWER_MS` before its time of sending. */
 async function addresseesOf(sql: Sql, submissions: store.Submission[]): Promise<Map<string, SubmittedMessage>> {
-  const rows = await acrossCompanies(sql, () => store.selectSubmittedMessages(sql, submissions))
+  const rows = await ofCompanies(submissions, (companyId, uuids) =>
+    store.selectSubmittedMessages(sql, companyId, uuids),
+  )
   return new Map(
     rows.map(({ uuid, destination, isOpen, sentAt }) => {
       const accepted = timeOfUuid7(uuid).getTime() - MOST_CLOCK_ERROR_MS
@@ -82,12 +85,22 @@ async function addresseesOf(sql: Sql, submissions: store.Submission[]): Promise<
   )
 }
 
+/** Rows of the messages, without messages of a company whose node is away: their receipts match nothing now, and wait. */
+const ofCompanies = <Row>(
+  submissions: store.Submission[],
+  read: (companyId: number, uuids: string[]) => PromiseLike<readonly Row[]>,
+): Promise<Row[]> =>
+  byCompany(submissions, async (companyId, own) => {
+    const uuids = [...new Set(own.map(({ uuid }) => uuid))]
+    return Promise.resolve(read(companyId, uuids)).catch(error => ignoreNodeAway(error) ?? [])
+  })
+
 /** Operators use ids again. Of several submissions with one id, the newest whose message is not final counts. */
 async function submissionsOf(sql: Sql, gatewayId: number, providerIds: Set<string>) {
   const found = await store.selectSubmissions(sql, gatewayId, [...providerIds])
   const byId = new Map(found.map(submission => [submission.providerId, submission]))
   if (byId.size === found.length) return byId
-  const rows = await acrossCompanies(sql, () => store.selectOpen(sql, found))
+  const rows = await ofCompanies(found, (companyId, uuids) => store.selectOpen(sql, companyId, uuids))
   const open = new Set(rows.map(({ uuid }) => uuid))
   for (const submission of found) if (open.has(submission.uuid)) byId.set(submission.providerId, submission)
   return byId

@@ -1,5 +1,4 @@
 import { uuidRange } from '../../base/uuid7.ts'
-import { reachable } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { ProviderReceipt } from './receipt.ts'
 
@@ -27,29 +26,28 @@ export function selectAcceptedParts(
 /** Makes PostgreSQL join key by key. See `updateStatuses` for the reason. */
 const oneByOne = (sql: Sql) => sql`offset 0`
 
-/** The messages among these that are not final. */
-export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
-  const range = uuidRange(messages.map(({ uuid }) => uuid))
+/** The messages of a company among these that are not final. */
+export function selectOpen(sql: Sql, companyId: number, uuids: string[]) {
+  const range = uuidRange(uuids)
   return sql<{ uuid: string }[]>`
-    select m.message_uuid as uuid from unnest(
-      ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[]) q (company_id, message_uuid)
+    select m.message_uuid as uuid from unnest(${uuids}::uuid[]) q (message_uuid)
     cross join lateral (
       select m.message_uuid from messages m
-      where m.company_id = q.company_id and m.message_uuid = q.message_uuid and m.message_uuid between ${range.first} and ${range.last}
-        and m.status in ('CREATED', 'SENT') ${reachable(sql, 'm.company_id')}
+      where m.company_id = ${companyId} and m.message_uuid = q.message_uuid
+        and m.message_uuid between ${range.first} and ${range.last} and m.status in ('CREATED', 'SENT')
       ${oneByOne(sql)}) m`
 }
 
-/** The destinations of messages, and whether each is not final. */
-export function selectSubmittedMessages(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
-  const range = uuidRange(messages.map(({ uuid }) => uuid))
+/** The destinations of messages of a company, and whether each is not final. */
+export function selectSubmittedMessages(sql: Sql, companyId: number, uuids: string[]) {
+  const range = uuidRange(uuids)
   return sql<{ uuid: string; destination: string; isOpen: boolean; sentAt: Date | null }[]>`
-    select m.message_uuid as uuid, m.destination, m.status in ('CREATED', 'SENT') as is_open, m.sent_at from (select distinct * from unnest(
-      ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[])) q (company_id, message_uuid)
+    select m.message_uuid as uuid, m.destination, m.status in ('CREATED', 'SENT') as is_open, m.sent_at
+    from unnest(${uuids}::uuid[]) q (message_uuid)
     cross join lateral (
       select m.message_uuid, m.destination, m.status, m.sent_at from messages m
-      where m.company_id = q.company_id and m.message_uuid = q.message_uuid and m.message_uuid between ${range.first} and ${range.last}
-        ${reachable(sql, 'm.company_id')}
+      where m.company_id = ${companyId} and m.message_uuid = q.message_uuid
+        and m.message_uuid between ${range.first} and ${range.last}
       ${oneByOne(sql)}) m`
 }
 
