@@ -204,6 +204,7 @@ function createDialler(address: DatabaseAddress, silenceMs = 0) {
             ? remember(await openSecure(openPlain, host, tls, CONNECT_TIMEOUT_SECONDS * 1000))
             : openPlain()
         socket.setTimeout(silenceMs, () => socket.destroy()) // 0 is no limit
+        if (!socket.connecting) failures = 0 // a socket with TLS is connected
         return closeWithoutError(countFailures(healWrites(socket)))
       } catch (error) {
         return closeWithoutError(countFailures(brokenSocket(error)))
