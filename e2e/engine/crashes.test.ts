@@ -28,11 +28,12 @@ const WINDOW = 3 * 1000 + 6000
 
 /**
  * A lease ends after eight seconds, and another engine takes it in one of its next turns. The test counts the reports of
- * that engine, one a second, and not seconds: on a busy machine turns and reports both take longer. The two engines leave
- * up to six leases, and the third sends three chunks at a time, so the last lease waits until a chunk is sent and
- * recorded. On a busy machine that took five reports.
+ * that engine, one a second, and not seconds: on a busy machine turns and reports both take longer. Reports while the
+ * engine has as many chunks as it sends at a time do not count: the two engines leave up to six leases, and the last ones
+ * wait until a chunk is sent and recorded.
  */
-const MOST_REPORTS = 8
+const MOST_REPORTS = 4
+const CHUNKS_AT_A_TIME = 3
 
 test('the leases of a killed and a frozen engine end after eight seconds and are then taken over at once, and the frozen engine neither loses nor charges messages when it wakes up', async () => {
   const world = await aWorld(db.sql)
@@ -74,10 +75,11 @@ test('the leases of a killed and a frozen engine end after eight seconds and are
 async function reportsUntilTaken(tokens: string[]): Promise<number> {
   const reports = new Set<string>()
   await eventually(async () => {
-    const rows = await db.sql<{ isEnded: boolean; report: string }[]>`
-      select claimed_until < clock_timestamp() as is_ended, (select max(seen_at)::text from engines) as report
+    const rows = await db.sql<{ isEnded: boolean; report: string; chunks: number }[]>`
+      select claimed_until < clock_timestamp() as is_ended, (select max(seen_at)::text from engines) as report,
+        (select count(*)::int from leases where token <> all(${tokens}::uuid[]) and worker is not null) as chunks
       from leases where token = any(${tokens}::uuid[])`
-    for (const { isEnded, report } of rows) if (isEnded) reports.add(report)
+    for (const { isEnded, report, chunks } of rows) if (isEnded && chunks < CHUNKS_AT_A_TIME) reports.add(report)
     expect(rows).toHaveLength(0)
   })
   return reports.size

@@ -57,7 +57,7 @@ test.each([
     expect(mostInASecond(draws)).toBeLessThanOrEqual(100)
     expect(drawnInAll(draws)).toBeGreaterThanOrEqual(400 + smsc.counts.throttled) // every part that was sent was drawn
     // On a busy machine parts that were drawn in time may arrive together. With a burst of one second a third was
-    // refused: 133.
-    expect(smsc.counts.throttled).toBeLessThanOrEqual(100)
+    // refused.
+    expect(smsc.counts.throttled).toBeLessThanOrEqual(40)
   },
 )
