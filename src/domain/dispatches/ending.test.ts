@@ -11,7 +11,7 @@ test('a lane that another transaction has locked is skipped and ended the next t
   const numbering = await loadNumbering(db.sql)
   const world = await aWorld(db.sql)
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(8))
-  await db.sql`update lanes set end_at = now() where dispatch_id = ${dispatchId}`
+  await db.sql`update lanes set end_at = now() - interval '1 second' where dispatch_id = ${dispatchId}`
   const [locked, ...others] = await db.sql`
     select lane_id, tail from lanes where dispatch_id = ${dispatchId} and tail > 0 order by lane_id`
   const refused: string[] = []
@@ -30,7 +30,7 @@ test('after the first lane of a company whose node is away, its other lanes are 
   const numbering = await loadNumbering(db.sql)
   const [lost, other] = [await aWorld(db.sql), await aWorld(db.sql)]
   for (const world of [lost, other]) await aDispatch(db.sql, numbering, world, someRecipients(8))
-  await db.sql`update lanes set end_at = now() where company_id in (${lost.companyId}, ${other.companyId})`
+  await db.sql`update lanes set end_at = now() - interval '1 second' where company_id in (${lost.companyId}, ${other.companyId})`
   const asked: number[] = []
   await endDueLanes(db.sql, new Date(), async companyId => {
     asked.push(companyId)
