@@ -178,6 +178,18 @@ describe('moving', () => {
     expect(await loginsIn(folder)).toEqual(['anna'])
   })
 
+  test('without a network changes nothing and says so soon', async () => {
+    const folder = await aDataFolder()
+    copyData(folder)
+    await writeFile(join(folder, 'postgres/PG_VERSION'), '17')
+    const before = (await readdir(folder)).sort()
+    expectSentence(
+      await run(['database', 'upgrade'], { TIDINGS_DATA: folder, npm_config_registry: 'http://localhost:1' }),
+      /PostgreSQL 17 could not be fetched with npm \(.*\): nothing was changed\./,
+    )
+    expect((await readdir(folder)).sort()).toEqual(before)
+  })
+
   test('that was interrupted at the last step is ended by the same command', async () => {
     const folder = await aDataFolder()
     copyData(folder)

@@ -47,11 +47,13 @@ const majorOf = async (dataDir: string) => (await readFile(join(dataDir, CLUSTER
 
 const run = promisify(execFile)
 const NPM_MS = 600_000
+/** For the first small request. Without a network npm would go on for 10 minutes. */
+const impatiently = ['--fetch-timeout=20000', '--fetch-retries=1', '--fetch-retry-mintimeout=1000']
 
 /** The newest minor version reads the files of all earlier ones. */
 async function installFormer(place: string, major: string): Promise<BinaryPackage> {
   try {
-    const { stdout } = await npm(['view', packageName(), 'versions', '--json'])
+    const { stdout } = await npm(['view', packageName(), 'versions', '--json', ...impatiently])
     const version = (JSON.parse(stdout) as string[]).findLast(one => one.startsWith(`${major}.`))
     if (!version) throw new Error(`npm has no version ${major} of ${packageName()}`)
     await mkdir(place, { recursive: true })
