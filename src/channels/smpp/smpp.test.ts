@@ -1376,6 +1376,27 @@ describe('reused ids', () => {
     expect(receipts.map(({ of }) => of)).toEqual([{ providerId: '7' }])
   })
 
+  test('are forgotten after some minutes, because another process may get the receipts', async () => {
+    const { feed, receipts } = aFeed()
+    const time = { now: 0 }
+    const own = new OwnIds(feed, { clock: () => time.now })
+    const submit = own.submitThrough(taken({ kind: 'accepted', providerIds: ['7'] }) as Channel)
+    const message = aMessage()
+    const receiptAfter = async (minutes: number) => {
+      time.now = 0
+      await submit(
+        [message],
+        () => {},
+        () => true,
+      )
+      time.now = minutes * 60_000
+      await own.feed.receipts([{ of: { providerId: '7' }, status: 'DELIVERED', happenedAt: new Date() }])
+      return receipts.at(-1)!.of
+    }
+    expect(await receiptAfter(1)).toEqual({ companyId: 1, uuid: message.uuid })
+    expect(await receiptAfter(5)).toEqual({ providerId: '7' })
+  })
+
   test('of another short message belong to it', async () => {
     const { feed, receipts } = aFeed()
     const own = new OwnIds(feed)

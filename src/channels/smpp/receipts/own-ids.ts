@@ -1,19 +1,20 @@
-import { LRUCache } from 'lru-cache'
 import { comparableNumber, isSameNumber } from '../../../base/phone/same-number.ts'
 import type { Channel, Feed, Outgoing, Receipt, SendResult, Unsure } from '../../channel.ts'
+import { RecentMap } from './recent-map.ts'
 
 /** `session` counts the connections to the operator: it tells before which reconnect the message was submitted. */
 type Owner = { companyId: number; uuid: string; destination: string; isContested: boolean; session: number }
 
-const MOST_REMEMBERED = 200_000
+const MOST_REMEMBERED = 100_000
+/** Longer than most receipts need. An operator may send the receipts to another process, so ids are not kept for long. */
+const REMEMBERED_FOR_MS = 240_000
 /** The default: longer than an operator needs to answer and we need to record the answer. */
 const UNSURE_FOR_MS = 40_000
 
 /**
  * Remembers the ids of messages with one part that this process submitted. A receipt to the same process then gets our
- * own message id, and the database needs no search by the operator's id. An id is forgotten with its first receipt; if
- * there are too many, the oldest is forgotten. Other receipts keep the operator's id, also receipts for messages of other
- * processes.
+ * own message id, and the database needs no search by the operator's id. An id is forgotten with its first receipt, and
+ * after some minutes. Other receipts keep the operator's id, also receipts for messages of other processes.
  *
  * A restarted operator may count its ids from 1 again. Then a receipt may be for a message whose answer has not arrived
  * yet, and have the id of an older message to the same number. Such a receipt is passed on as unsure.
@@ -22,12 +23,12 @@ export class OwnIds {
   /** The given feed, with our own message ids in the receipts. */
   readonly feed: Feed
   readonly #unsureForMs: number
-  readonly #owners: LRUCache<string, Owner>
+  readonly #owners: RecentMap<string, Owner>
   /** How many messages to a number are submitted and not answered yet. */
   readonly #unanswered = new Map<string, number>()
   #session = 0
 
-  constructor(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = UNSURE_FOR_MS } = {}) {
+  constructor(feed: Feed, { unsureForMs = UNSURE_FOR_MS, clock = () => performance.now() } = {}) {
     this.feed = {
       ...feed,
       receipts: (batch, refuse) =>
@@ -37,8 +38,7 @@ export class OwnIds {
         ),
     }
     this.#unsureForMs = unsureForMs
-    // A bound by size grows with use. `max` would reserve all the memory for each gateway at once.
-    this.#owners = new LRUCache({ maxSize: most, sizeCalculation: () => 1 })
+    this.#owners = new RecentMap({ most: MOST_REMEMBERED, forMs: REMEMBERED_FOR_MS, clock })
   }
 
   /** There is a new connection: the operator may have been restarted since the last one. */
