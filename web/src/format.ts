@@ -8,6 +8,7 @@ export function formatsOf(language: Language) {
   const number = numberFormat(locale)
   const amount = numberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
   const date = dateFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' })
+  const month = dateFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
   const span = relativeTimeFormat(locale)
 
   return {
@@ -20,6 +21,8 @@ export function formatsOf(language: Language) {
     separators: separators[language],
     /** Without the Russian `г.` after a year. */
     date: (moment: string | Date) => date(moment).replace(/\sг\.$/, ''),
+    /** The month of `2026-11` or of a day, for use inside a sentence: `November 2026`. */
+    monthOfYear: (day: string) => month(new Date(`${day.slice(0, 7)}-01T00:00:00Z`)).replace(/\sг\.$/, ''),
     moment: dateFormat(locale, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }),
     time: dateFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' }),
     /** `3 minutes ago`, in the largest unit that fits. Less than a minute ago is "now". */

@@ -65,6 +65,14 @@ describe('the index', () => {
     expect((await get('/cabinet/')).body).not.toContain(nonce)
   })
 
+  test('asks the browser for the session at once, except on pages that do not use it', async () => {
+    const linkOf = async (path: string) => (await get(`/cabinet/${path}`)).headers.link
+    expect(await linkOf('')).toBe('<./api/session>; rel=preload; as=fetch; crossorigin')
+    expect(await linkOf('dispatches/48213?company=2')).toBe('<../api/session>; rel=preload; as=fetch; crossorigin')
+    for (const path of ['sign-in', 'sign-in?back=%2Fpeople', 'sign-in/', 'accept-invitation'])
+      expect([path, await linkOf(path)]).toEqual([path, undefined])
+  })
+
   test.each(['/', '/cabinet'])('%s redirects to it, also below a path of a proxy', async path => {
     const { statusCode, headers } = await get(path)
     expect([statusCode, headers.location]).toEqual([302, 'cabinet/'])

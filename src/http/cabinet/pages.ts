@@ -74,9 +74,26 @@ async function sendIndex(reply: FastifyReply, files: BuiltFiles, path: string) {
   const index = (await files.index()).replaceAll('%NONCE%', nonce).replaceAll('%BASE%', baseOf(path))
   return reply
     .type(types['.html']!)
-    .headers({ ...usualHeaders, 'cache-control': 'no-cache', 'content-security-policy': policyOf(nonce) })
+    .headers({
+      ...usualHeaders,
+      ...preloadOfSession(path),
+      'cache-control': 'no-cache',
+      'content-security-policy': policyOf(nonce),
+    })
     .send(index)
 }
+
+/** Pages that a person opens before signing in. Their paths are routes of `web/src`. */
+const pagesWithoutSession = ['sign-in', 'accept-invitation']
+
+/**
+ * The browser asks for the session together with the scripts of the page, because the first query of the page waits for
+ * it. A page that does not use the answer must not ask: its first request after signing in would get the old answer.
+ */
+const preloadOfSession = (path: string) =>
+  pagesWithoutSession.includes(path.replace(/\/$/, ''))
+    ? {}
+    : { link: `<${baseOf(path)}api/session>; rel=preload; as=fetch; crossorigin` }
 
 const baseOf = (path: string) => '../'.repeat(path.split('/').length - 1) || './'
 

@@ -6,8 +6,8 @@ import styles from './account.module.css'
 import { LookForm } from './look-form.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
-import { SecondFactor, secondFactorQuery } from './second-factor.tsx'
-import { Sessions, sessionsQuery } from './sessions.tsx'
+import { SecondFactor } from './second-factor.tsx'
+import { Sessions } from './sessions.tsx'
 
 /** The page on which a person changes the own name, password, second factor and sessions. */
 export function AccountPage() {
@@ -35,7 +35,6 @@ export function AccountPage() {
     </>
   )
 }
-AccountPage.firstQueries = () => [secondFactorQuery, sessionsQuery]
 
 const Section = ({ title, note, children }: { title: string; note: string; children: ReactNode }) => (
   <section className={styles.section} aria-label={title}>

@@ -10,7 +10,7 @@ import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './account.module.css'
-import { sessionsQuery } from './sessions.tsx'
+import { sessionsQuery } from './account.ts'
 
 const nothing = { before: '', password: '', again: '' }
 

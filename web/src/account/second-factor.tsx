@@ -1,21 +1,15 @@
 import { Button } from '@mantine/core'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { SecondFactorAnswer } from '../../../src/http/cabinet/sign-in/account.ts'
-import { ask } from '../api.ts'
 import { Status } from '../parts/content/status.tsx'
 import { BoneRows } from '../parts/lists/bones.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { useRefreshMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './account.module.css'
+import { secondFactorQuery } from './account.ts'
 import { RecoveryCodesDialog } from './recovery-codes-dialog.tsx'
 import { RenewCodesDialog, SwitchOffDialog, SwitchOnDialog } from './second-factor-dialogs.tsx'
-
-export const secondFactorQuery = queryOptions({
-  queryKey: ['second-factor'],
-  queryFn: () => ask<SecondFactorAnswer>('GET', '/account/second-factor'),
-})
 
 type Step = 'switch on' | 'switch off' | 'renew' | { codes: string[] }
 

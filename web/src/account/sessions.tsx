@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { EndedAnswer, ListedSession, SessionsAnswer } from '../../../src/http/cabinet/sign-in/account.ts'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { EndedAnswer, ListedSession } from '../../../src/http/cabinet/sign-in/account.ts'
 import { ask, type Wire } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Status } from '../parts/content/status.tsx'
@@ -9,12 +9,8 @@ import { BoneRows } from '../parts/lists/bones.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './account.module.css'
+import { sessionsQuery } from './account.ts'
 import { deviceOf } from './device.ts'
-
-export const sessionsQuery = queryOptions({
-  queryKey: ['sessions'],
-  queryFn: () => ask<SessionsAnswer>('GET', '/account/sessions'),
-})
 
 /** The list of the person's sessions. */
 export function Sessions() {

@@ -4,10 +4,9 @@ import { BoneRows } from '../parts/lists/bones.tsx'
 import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
-import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './audit.module.css'
-import { auditQuery, type Entry, readFilter, useFilter } from './audit.ts'
+import { auditQuery, type Entry, useFilter } from './audit.ts'
 import { AuditFilters } from './audit-filters.tsx'
 import { AuditTable } from './audit-table.tsx'
 
@@ -32,7 +31,6 @@ export function AuditPage() {
     </>
   )
 }
-AuditPage.firstQueries = ({ chosen, search }: Opened) => [auditQuery(chosen, readFilter(search))]
 
 function Found({ entries }: { entries: Entry[] }) {
   const { say } = useWords()

@@ -10,12 +10,11 @@ import { ErrorState } from '../parts/pages/error-state.tsx'
 import { OneCompany, useCompanyId } from '../parts/pages/one-company.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { useMe } from '../session.ts'
-import { ofOneCompany } from '../shell/page.ts'
 import { zoneOfReader } from '../words/intl.ts'
 import { useWords } from '../words/words.ts'
 import { AddDialog } from './add-dialog.tsx'
 import styles from './blacklist.module.css'
-import { blacklistQuery, type Page, pathOf, readBlacklistSearch } from './blacklist.ts'
+import { blacklistQuery, type Page, pathOf } from './blacklist.ts'
 import { BlacklistTable } from './blacklist-table.tsx'
 import { ImportDialog } from './import-dialog.tsx'
 
@@ -31,9 +30,6 @@ export function BlacklistPage() {
     </>
   )
 }
-BlacklistPage.firstQueries = ofOneCompany((companyId, { search }) => [
-  blacklistQuery(companyId, readBlacklistSearch(search).q ?? ''),
-])
 
 function Blacklist({ companyId }: { companyId: number }) {
   const { say } = useWords()

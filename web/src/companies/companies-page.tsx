@@ -15,10 +15,9 @@ import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { oneOf } from '../search-values.ts'
 import { useMe } from '../session.ts'
-import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './companies.module.css'
-import { type CompaniesSearch, companiesSearchOf, listQuery } from './companies.ts'
+import { type CompaniesSearch, listQuery } from './companies.ts'
 import { CompanyTable } from './company-table.tsx'
 import { useWithFailures } from './failures.ts'
 import { NewCompanyDialog } from './new-company-dialog.tsx'
@@ -56,7 +55,6 @@ export function CompaniesPage() {
     </>
   )
 }
-CompaniesPage.firstQueries = ({ search }: Opened) => [listQuery(companiesSearchOf(search)), overviewQuery(undefined)]
 
 function List({ search }: { search: CompaniesSearch }) {
   const withFailures = useWithFailures()

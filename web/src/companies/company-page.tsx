@@ -18,7 +18,6 @@ import { PageHead } from '../parts/pages/page-head.tsx'
 import { PageLink } from '../parts/pages/page-link.tsx'
 import { peopleQuery } from '../people/people.ts'
 import { nameOf, useMe } from '../session.ts'
-import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { BudgetBar } from './budget-bar.tsx'
 import styles from './companies.module.css'
@@ -35,7 +34,6 @@ export function CompanyPage() {
   if (error && !data) return <ErrorState level={1} error={error} onRetry={refetch} />
   return data ? <Content company={data} /> : <BoneRows rows={6} />
 }
-CompanyPage.firstQueries = ({ params }: Opened) => [companyQuery(Number(params.companyId))]
 
 function Content({ company }: { company: CompanyDetails }) {
   const { say } = useWords()

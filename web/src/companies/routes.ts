@@ -1,8 +1,9 @@
 import { createRoute, redirect } from '@tanstack/react-router'
+import { overviewQuery } from '../overview/overview.ts'
 import { pageOf } from '../shell/page.ts'
 import { idIn, requireRight, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
-import { companiesSearchOf } from './companies.ts'
+import { companiesSearchOf, companyQuery, listQuery } from './companies.ts'
 
 /** The list shows all companies, also while one company is chosen. */
 const companiesRoute = createRoute({
@@ -14,7 +15,11 @@ const companiesRoute = createRoute({
     if (search.company === undefined) return
     throw redirect({ to: '/companies', search: { ...search, company: undefined }, replace: true })
   },
-  ...pageOf(() => withWords('company', import('./companies-page.tsx')), 'CompaniesPage'),
+  ...pageOf(
+    () => withWords('company', import('./companies-page.tsx')),
+    'CompaniesPage',
+    ({ search }) => [listQuery(companiesSearchOf(search)), overviewQuery(undefined)],
+  ),
 })
 
 /** Opening the page of a company also chooses this company for the other pages. */
@@ -28,7 +33,11 @@ const companyRoute = createRoute({
     if (search.company === company || !Number.isSafeInteger(company)) return
     throw redirect({ to: '/companies/$companyId', params, search: { company }, replace: true })
   },
-  ...pageOf(() => withWords('company', import('./company-page.tsx')), 'CompanyPage'),
+  ...pageOf(
+    () => withWords('company', import('./company-page.tsx')),
+    'CompanyPage',
+    ({ params }) => [companyQuery(Number(params.companyId))],
+  ),
 })
 
 export const companiesRoutes = [companiesRoute, companyRoute] as const

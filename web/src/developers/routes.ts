@@ -1,15 +1,20 @@
 import { createRoute } from '@tanstack/react-router'
-import { pageOf } from '../shell/page.ts'
+import { ofOneCompany, pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
-import { readCallbackSearch } from './callbacks/callbacks.ts'
+import { readCallbackSearch, settingsQuery } from './callbacks/callbacks.ts'
+import { keysQuery } from './keys/keys.ts'
 import { readRequestSearch } from './requests/requests.ts'
 
 const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
   beforeLoad: needs('developers.see'),
-  ...pageOf(() => withWords('company', import('./keys/keys-page.tsx')), 'KeysPage'),
+  ...pageOf(
+    () => withWords('company', import('./keys/keys-page.tsx')),
+    'KeysPage',
+    ofOneCompany(companyId => [keysQuery(companyId)]),
+  ),
 })
 
 const callbacksRoute = createRoute({
@@ -17,7 +22,11 @@ const callbacksRoute = createRoute({
   path: '/developers/callbacks',
   validateSearch: readCallbackSearch,
   beforeLoad: needs('developers.see'),
-  ...pageOf(() => withWords('company', import('./callbacks/callbacks-page.tsx')), 'CallbacksPage'),
+  ...pageOf(
+    () => withWords('company', import('./callbacks/callbacks-page.tsx')),
+    'CallbacksPage',
+    ofOneCompany(companyId => [settingsQuery(companyId)]),
+  ),
 })
 
 const requestsRoute = createRoute({

@@ -1,14 +1,18 @@
 import { createRoute } from '@tanstack/react-router'
 import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
-import { listSearchOf } from './dispatches.ts'
+import { dispatchQuery, listQuery, listSearchOf } from './dispatches.ts'
 
 const dispatchesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/dispatches',
   validateSearch: listSearchOf,
   beforeLoad: needs('traffic.see'),
-  ...pageOf(() => import('./list/dispatches-page.tsx'), 'DispatchesPage'),
+  ...pageOf(
+    () => import('./list/dispatches-page.tsx'),
+    'DispatchesPage',
+    ({ chosen, search }) => [listQuery(chosen, listSearchOf(search))],
+  ),
 })
 
 const dispatchRoute = createRoute({
@@ -16,7 +20,11 @@ const dispatchRoute = createRoute({
   path: '/dispatches/$dispatchId',
   params: idIn('dispatchId'),
   beforeLoad: needs('traffic.see'),
-  ...pageOf(() => import('./dispatch/dispatch-page.tsx'), 'DispatchPage'),
+  ...pageOf(
+    () => import('./dispatch/dispatch-page.tsx'),
+    'DispatchPage',
+    ({ params }) => [dispatchQuery(Number(params.dispatchId))],
+  ),
 })
 
 export const dispatchesRoutes = [dispatchesRoute, dispatchRoute] as const

@@ -13,7 +13,6 @@ import { ErrorState } from '../parts/pages/error-state.tsx'
 import { OneCompany } from '../parts/pages/one-company.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { useMe } from '../session.ts'
-import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { DocumentView } from './document-view.tsx'
 import styles from './documents.module.css'
@@ -30,7 +29,6 @@ export function DocumentsPage() {
     </>
   )
 }
-DocumentsPage.firstQueries = ofOneCompany(companyId => [documentsQuery(companyId)])
 
 function Documents({ companyId }: { companyId: number }) {
   const { say } = useWords()

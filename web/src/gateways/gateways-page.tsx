@@ -41,7 +41,6 @@ export function GatewaysPage() {
     </>
   )
 }
-GatewaysPage.firstQueries = () => [gatewaysQuery]
 
 function AddButton({ isShown }: { isShown: boolean }) {
   const { say } = useWords()

@@ -1,5 +1,4 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
-import type { GatewayChanged } from '../../../src/http/cabinet/service/gateway-changes.ts'
+import { queryOptions } from '@tanstack/react-query'
 import type {
   ConnectorsAnswer,
   GatewayAnswer,
@@ -7,8 +6,6 @@ import type {
   ListedGateway,
 } from '../../../src/http/cabinet/service/gateways.ts'
 import { ask, type Wire } from '../api.ts'
-import { tellDone } from '../parts/dialogs/toast.tsx'
-import { useWords } from '../words/words.ts'
 
 export type Gateway = Wire<ListedGateway>
 export type GatewayDetails = Wire<GatewayAnswer>
@@ -37,22 +34,3 @@ export const connectorsQuery = queryOptions({
   queryFn: () => ask<ConnectorsAnswer>('GET', '/connectors'),
   staleTime: Number.POSITIVE_INFINITY,
 })
-
-/** Sends a change, reports its success, and reloads the gateways. */
-export function useGatewayChange<Body extends object | undefined>(
-  send: (body: Body) => Promise<Wire<GatewayChanged> | undefined>,
-  done: string,
-  after: (gatewayId: number | undefined) => void,
-) {
-  const { say } = useWords()
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: send,
-    onSuccess: async changed => {
-      const behind = changed?.enginesBehind ?? 0
-      tellDone(behind === 0 ? done : `${done} ${say('gateway.enginesBehind', { count: behind })}`)
-      after(changed?.gatewayId)
-      await client.invalidateQueries({ queryKey: GATEWAYS })
-    },
-  })
-}

@@ -2,6 +2,7 @@ import { createRoute } from '@tanstack/react-router'
 import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
+import { gatewayQuery, gatewaysQuery } from './gateways.ts'
 
 /** The initial values of the form. */
 type NewGatewaySearch = { connector?: string | undefined; channel?: string | undefined }
@@ -10,7 +11,11 @@ const gatewaysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/gateways',
   beforeLoad: needs('gateways.see'),
-  ...pageOf(() => withWords('service', import('./gateways-page.tsx')), 'GatewaysPage'),
+  ...pageOf(
+    () => withWords('service', import('./gateways-page.tsx')),
+    'GatewaysPage',
+    () => [gatewaysQuery],
+  ),
 })
 
 const newGatewayRoute = createRoute({
@@ -29,7 +34,11 @@ const gatewayRoute = createRoute({
   path: '/gateways/$gatewayId',
   params: idIn('gatewayId'),
   beforeLoad: needs('gateways.see'),
-  ...pageOf(() => withWords('service', import('./details/gateway-page.tsx')), 'GatewayPage'),
+  ...pageOf(
+    () => withWords('service', import('./details/gateway-page.tsx')),
+    'GatewayPage',
+    ({ params }) => [gatewayQuery(Number(params.gatewayId))],
+  ),
 })
 
 const gatewaySettingsRoute = createRoute({

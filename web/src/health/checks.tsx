@@ -46,7 +46,7 @@ function Value({ check: { name, level, facts } }: { check: Check }) {
   const { say } = useWords()
   const duration = useDuration()
   const bytes = useBytes()
-  const { number } = useFormats()
+  const { number, monthOfYear } = useFormats()
   if (level === 'unknown') return '–'
   const count = (fact: string) => Number(facts[fact] ?? 0)
   switch (name) {
@@ -65,7 +65,7 @@ function Value({ check: { name, level, facts } }: { check: Check }) {
     case 'months':
       return say('health.value.months', {
         months: number(count('months')),
-        newest: String(facts.newest ?? '–').replace('_', '-'),
+        newest: facts.newest ? monthOfYear(String(facts.newest).replace('_', '-')) : '–',
       })
     case 'vacuum':
       if (count('isOn') === 0) return say('health.value.vacuum.off')

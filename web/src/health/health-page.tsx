@@ -36,7 +36,6 @@ export function HealthPage() {
     </>
   )
 }
-HealthPage.firstQueries = () => [healthQuery]
 
 function Summary({ health: { processes, checks } }: { health: Health }) {
   const { say } = useWords()

@@ -17,7 +17,6 @@ import { ErrorState } from '../parts/pages/error-state.tsx'
 import { useCompanyId } from '../parts/pages/one-company.tsx'
 import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
-import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './inbound.module.css'
 import { type Center, INBOUND, pathOf, type Rules, rulesQuery } from './inbound.ts'
@@ -49,7 +48,6 @@ export function CentersPage() {
     </InboundFrame>
   )
 }
-CentersPage.firstQueries = ofOneCompany(companyId => [rulesQuery(companyId)])
 
 function Centers({ companyId, mayChange }: { companyId: number; mayChange: boolean }) {
   const { say } = useWords()

@@ -8,10 +8,9 @@ import { SearchField } from '../parts/lists/search-field.tsx'
 import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { useCompanyId } from '../parts/pages/one-company.tsx'
-import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './inbound.module.css'
-import { type InboundSearch, inboundQuery, type Page, periods, readInboundSearch, reportAddress } from './inbound.ts'
+import { type InboundSearch, inboundQuery, type Page, periods, reportAddress } from './inbound.ts'
 import { InboundFrame, SwitchedOff } from './inbound-head.tsx'
 import { InboundTable } from './inbound-table.tsx'
 
@@ -39,7 +38,6 @@ export function InboundPage() {
     </InboundFrame>
   )
 }
-InboundPage.firstQueries = ofOneCompany((companyId, { search }) => [inboundQuery(companyId, readInboundSearch(search))])
 
 type Props = { companyId: number; search: InboundSearch }
 

@@ -13,7 +13,6 @@ import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { useCompanyId } from '../parts/pages/one-company.tsx'
 import { useMe } from '../session.ts'
-import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './inbound.module.css'
 import { INBOUND, pathOf, type Rule, type Rules, rulesQuery } from './inbound.ts'
@@ -44,7 +43,6 @@ export function RulesPage() {
     </InboundFrame>
   )
 }
-RulesPage.firstQueries = ofOneCompany(companyId => [rulesQuery(companyId)])
 
 type Props = { companyId: number; task: Task | undefined; onTask(task: Task | undefined): void; mayChange: boolean }
 
@@ -78,11 +76,12 @@ type TableProps = { rules: Rules; onTask: ((task: Task) => void) | undefined }
 function RuleTable({ rules: { rules, centers }, onTask }: TableProps) {
   const { say } = useWords()
   const center = centers.find(({ isDefault }) => isDefault)
+  const hasPlaces = rules.length > 0
   return (
     <table className={`${table.table} ${styles.rules}`}>
       <thead>
         <tr>
-          <th className={styles.place} aria-label={say('inbound.rule.place')} />
+          {hasPlaces && <th className={styles.place} aria-label={say('inbound.rule.place')} />}
           <th>{say('inbound.to')}</th>
           <th>{say('inbound.center')}</th>
           <th>{say('inbound.rule.told')}</th>
@@ -94,8 +93,8 @@ function RuleTable({ rules: { rules, centers }, onTask }: TableProps) {
           <RuleRow key={rule.ruleId} rule={rule} place={place + 1} onTask={onTask} />
         ))}
         <tr className={styles.rest}>
-          <td className={styles.place} />
-          <td className={table.title}>{say(rules.length > 0 ? 'inbound.rule.rest' : 'inbound.rule.everything')}</td>
+          {hasPlaces && <td className={styles.place} />}
+          <td className={table.title}>{say(hasPlaces ? 'inbound.rule.rest' : 'inbound.rule.everything')}</td>
           <td data-label={say('inbound.center')}>{center?.name}</td>
           <td data-label={say('inbound.rule.told')} className={styles.told}>
             {say('inbound.rule.nobody')}

@@ -12,12 +12,11 @@ import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { OneCompany } from '../parts/pages/one-company.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
-import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { ClickedDispatches } from './clicked-dispatches.tsx'
 import { LinkDialog } from './link-dialog.tsx'
 import styles from './links.module.css'
-import { clicksQuery, type LinkSearch, linksQuery, readLinkSearch } from './links.ts'
+import { clicksQuery, type LinkSearch, linksQuery } from './links.ts'
 import { LinksTable } from './links-table.tsx'
 
 /** The short links of the company with their clicks. */
@@ -30,10 +29,6 @@ export function LinksPage() {
     </>
   )
 }
-LinksPage.firstQueries = ofOneCompany((companyId, { search }) => [
-  linksQuery(companyId, readLinkSearch(search)),
-  clicksQuery(companyId),
-])
 
 function Links({ companyId }: { companyId: number }) {
   const { company: _, ...search } = useSearch({ from: '/shell/links' })

@@ -1,6 +1,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
+import { countsQuery, messagesQuery } from './messages.ts'
 import { readSearch } from './search.ts'
 
 const messagesRoute = createRoute({
@@ -8,7 +9,11 @@ const messagesRoute = createRoute({
   path: '/messages',
   validateSearch: readSearch,
   beforeLoad: needs('traffic.see'),
-  ...pageOf(() => import('./list/messages-page.tsx'), 'MessagesPage'),
+  ...pageOf(
+    () => import('./list/messages-page.tsx'),
+    'MessagesPage',
+    ({ chosen, search }) => [messagesQuery(readSearch(search), chosen), countsQuery(chosen)],
+  ),
 })
 
 const messageRoute = createRoute({

@@ -1,4 +1,3 @@
-import type { Language } from '../../../src/domain/people/person.ts'
 import { useFormats } from '../format.ts'
 import { dateFormat, numberFormat } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
@@ -6,7 +5,7 @@ import { locales, useWords } from '../words/words.ts'
 /** Formats amounts, days and months of the ledger. */
 export function useMoneyFormats() {
   const { language } = useWords()
-  const { money, number, sign } = useFormats()
+  const { money, number, sign, monthOfYear } = useFormats()
   const format = (options: Intl.DateTimeFormatOptions) => dateFormat(locales[language], { timeZone: 'UTC', ...options })
   const tenths = numberFormat(locales[language], { minimumFractionDigits: 1, maximumFractionDigits: 1 })
   const compact = numberFormat(language, { notation: 'compact', maximumSignificantDigits: 3 })
@@ -21,20 +20,14 @@ export function useMoneyFormats() {
     shortDay: (day: string) => format({ day: 'numeric', month: 'short' })(day).replace('.', ''),
     weekDay: (day: string) =>
       capital(format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })(day)).replace(/\sг\.$/, ''),
-    month: (month: string) => monthName(language, month, { month: 'long' }),
-    /** For use inside a sentence. */
-    monthOfYear: (month: string) => monthName(language, month, { month: 'long', year: 'numeric' }),
-    monthAndYear: (month: string) => capital(monthName(language, month, { month: 'long', year: 'numeric' })),
+    month: (month: string) => format({ month: 'long' })(`${month.slice(0, 7)}-01`),
+    monthOfYear,
+    monthAndYear: (month: string) => capital(monthOfYear(month)),
   }
 }
 
 /** From this amount on, narrow places show the short form. */
 export const LONG = 100_000
-
-function monthName(language: Language, month: string, options: Intl.DateTimeFormatOptions): string {
-  const first = new Date(`${month.slice(0, 7)}-01T00:00:00Z`)
-  return dateFormat(locales[language], { timeZone: 'UTC', ...options })(first).replace(/\sг\.$/, '')
-}
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 

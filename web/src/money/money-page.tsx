@@ -5,7 +5,6 @@ import { useCompanyId } from '../parts/pages/one-company.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { Tabs } from '../parts/pages/tabs.tsx'
 import { useMe } from '../session.ts'
-import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { AccountsTable } from './accounts-table.tsx'
 import { Budget } from './budget/budget.tsx'
@@ -13,15 +12,12 @@ import { CorrectionDialog } from './changes/correction-dialog.tsx'
 import { TermsDialog } from './changes/terms-dialog.tsx'
 import { TopUpDialog } from './changes/top-up-dialog.tsx'
 import { Ledger } from './ledger/ledger.tsx'
-import { ledgerQuery, moneyQuery, readLedgerFilter, statementsQuery } from './money.ts'
+import { moneyQuery } from './money.ts'
 import { Statements } from './statements/statements.tsx'
 
 export const BudgetPage = () => <MoneyPage>{companyId => <Budget companyId={companyId} />}</MoneyPage>
-BudgetPage.firstQueries = ofOneCompany(companyId => [moneyQuery(companyId)])
 export const LedgerPage = () => <MoneyPage isLedger>{companyId => <Ledger companyId={companyId} />}</MoneyPage>
-LedgerPage.firstQueries = ofOneCompany((companyId, { search }) => [ledgerQuery(companyId, readLedgerFilter(search))])
 export const StatementsPage = () => <MoneyPage>{companyId => <Statements companyId={companyId} />}</MoneyPage>
-StatementsPage.firstQueries = ofOneCompany(companyId => [statementsQuery(companyId)])
 
 /** The money of the chosen company. Without a chosen company: the accounts of all companies. */
 function MoneyPage({ isLedger = false, children }: { isLedger?: boolean; children: (companyId: number) => ReactNode }) {

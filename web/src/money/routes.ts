@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
-import { pageOf } from '../shell/page.ts'
+import { ofOneCompany, pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
-import { readLedgerFilter } from './money.ts'
+import { ledgerQuery, moneyQuery, readLedgerFilter, statementsQuery } from './money.ts'
 
 const moneyRoute = createRoute({
   getParentRoute: () => shellRoute,
@@ -11,7 +11,11 @@ const moneyRoute = createRoute({
     page: Number.isSafeInteger(search.page) && Number(search.page) > 1 ? Number(search.page) : undefined,
   }),
   beforeLoad: needs('money.see'),
-  ...pageOf(() => withWords('company', import('./money-page.tsx')), 'BudgetPage'),
+  ...pageOf(
+    () => withWords('company', import('./money-page.tsx')),
+    'BudgetPage',
+    ofOneCompany(companyId => [moneyQuery(companyId)]),
+  ),
 })
 
 const ledgerRoute = createRoute({
@@ -19,14 +23,22 @@ const ledgerRoute = createRoute({
   path: '/money/ledger',
   validateSearch: readLedgerFilter,
   beforeLoad: needs('money.see'),
-  ...pageOf(() => withWords('company', import('./money-page.tsx')), 'LedgerPage'),
+  ...pageOf(
+    () => withWords('company', import('./money-page.tsx')),
+    'LedgerPage',
+    ofOneCompany((companyId, { search }) => [ledgerQuery(companyId, readLedgerFilter(search))]),
+  ),
 })
 
 const statementsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/money/statements',
   beforeLoad: needs('money.see'),
-  ...pageOf(() => withWords('company', import('./money-page.tsx')), 'StatementsPage'),
+  ...pageOf(
+    () => withWords('company', import('./money-page.tsx')),
+    'StatementsPage',
+    ofOneCompany(companyId => [statementsQuery(companyId)]),
+  ),
 })
 
 const statementRoute = createRoute({

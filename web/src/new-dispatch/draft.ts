@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { ClientChannel } from '../../../src/base/channel-types.ts'
 import type { StepDraft } from '../send/send.ts'
+import { DATABASE, forgetDraft, keepDraft, keptDraft, takeDraftReadEarly } from './kept-draft.ts'
 import type { Repeats } from './recipients/reading/candidates.ts'
 import type { Columns } from './recipients/reading/columns.ts'
 import type { Look, Report } from './recipients/reading/tasks.ts'
@@ -93,51 +94,6 @@ export function sendingOf({ sending }: Draft): NonNullable<Draft['sending']> {
   return sending
 }
 
-// The browser's database -----------------------------------------------------------------------------------------------
-
-/** Drafts by person. Files have their own store, because each write of a draft would copy the file. */
-const DATABASE = 'tidings-new-dispatch'
-const stores = ['drafts', 'files'] as const
-type Store = (typeof stores)[number]
-
-function openDatabase(): Promise<IDBDatabase> {
-  const request = indexedDB.open(DATABASE, 1)
-  request.onupgradeneeded = () => {
-    for (const store of stores) request.result.createObjectStore(store)
-  }
-  return resultOf(request)
-}
-
-function resultOf<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error)
-  })
-}
-
-async function inStore<T>(store: Store, mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>) {
-  const database = await openDatabase()
-  try {
-    return await resultOf(work(database.transaction(store, mode).objectStore(store)))
-  } finally {
-    database.close()
-  }
-}
-
-export const keepFile = (personId: number, file: Blob) =>
-  inStore('files', 'readwrite', store => store.put(file, personId))
-export const keptFile = (personId: number): Promise<Blob | undefined> =>
-  inStore('files', 'readonly', store => store.get(personId))
-
-const keepDraft = (personId: number, draft: Draft) =>
-  inStore('drafts', 'readwrite', store => store.put(draft, personId))
-const keptDraft = (personId: number): Promise<Draft | undefined> =>
-  inStore('drafts', 'readonly', store => store.get(personId))
-
-async function forgetDraft(personId: number) {
-  for (const name of stores) await inStore(name, 'readwrite', store => store.delete(personId))
-}
-
 export type DraftUse = {
   draft: Draft
   change(part: Partial<Draft>): void
@@ -173,12 +129,17 @@ class DraftSaver {
   }
 
   async load(companyId: number | undefined): Promise<Draft> {
-    const kept = await keptDraft(this.#personId).catch(() => undefined)
-    // A draft of an earlier version may lack fields.
-    return { ...newDraft(companyId), ...kept }
+    return completed(await keptDraft(this.#personId).catch(() => undefined), companyId)
   }
 
-  begin(draft: Draft) {
+  /** Begins with the draft that the route has read, if it was read before the scripts were loaded. */
+  beginEarly(companyId: number | undefined): Draft | undefined {
+    const early = takeDraftReadEarly(this.#personId)
+    this.#latest = early && completed(early.kept, companyId)
+    return this.#latest
+  }
+
+  begin(draft: Draft | undefined) {
     this.#latest = draft
   }
 
@@ -209,13 +170,19 @@ class DraftSaver {
   }
 }
 
+/** A draft of an earlier version may lack fields. */
+const completed = (kept: Draft | undefined, companyId: number | undefined): Draft => ({
+  ...newDraft(companyId),
+  ...kept,
+})
+
 /**
  * The person's draft, undefined until it is read. Without a database in the browser, it exists as long as the page is
  * open.
  */
 export function useDraft(personId: number, companyId: number | undefined): DraftUse | undefined {
-  const [draft, setDraft] = useState<Draft>()
   const saver = useMemo(() => new DraftSaver(personId), [personId])
+  const [draft, setDraft] = useState(() => saver.beginEarly(companyId))
   const { isElsewhere, setIsElsewhere, tellOthers } = useOtherTabs(personId, () => saver.hasDraft)
   useLoading(saver, companyId, isElsewhere, setDraft)
 
@@ -245,13 +212,14 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
   }, [saver, tellOthers])
 
   const takeOver = () => {
+    saver.begin(undefined)
     setDraft(undefined)
     setIsElsewhere(false)
   }
   return draft && { draft, change, store, discard, forget, isElsewhere, takeOver }
 }
 
-/** Reads the draft when the page opens, and again when the person takes it over from another tab. */
+/** Reads the draft when the page opens, unless the route has read it, and again when the person takes it over from another tab. */
 function useLoading(
   saver: DraftSaver,
   companyId: number | undefined,
@@ -260,7 +228,7 @@ function useLoading(
 ) {
   // `companyId` counts only for a new draft. Later the page changes the company in the draft.
   useEffect(() => {
-    if (isElsewhere) return
+    if (isElsewhere || saver.hasDraft) return
     let isHere = true
     void saver.load(companyId).then(draft => {
       if (!isHere) return

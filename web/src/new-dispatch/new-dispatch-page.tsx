@@ -9,14 +9,14 @@ import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { useMe } from '../session.ts'
-import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { CheckStep } from './check/check-step.tsx'
 import { Sending } from './check/sending.tsx'
 import { CompanyField } from './company-field.tsx'
 import { type Draft, type DraftUse, useDraft } from './draft.ts'
 import styles from './new-dispatch.module.css'
-import { faultOfText, offerQuery, reportOf, withoutNames } from './offer.ts'
+import { faultOfText, reportOf, withoutNames } from './offer.ts'
+import { offerQuery } from './offer-query.ts'
 import { RecipientsStep } from './recipients/recipients-step.tsx'
 import { type StepProps, stepNames, useGoTo } from './step.tsx'
 import { type Step, steps } from './steps.ts'
@@ -35,8 +35,6 @@ export function NewDispatchPage() {
   if (kind !== 'COMPANY' && companyId === undefined) return <CompanyFirst use={use} />
   return <Wizard use={use} companyId={companyId} />
 }
-NewDispatchPage.firstQueries = ({ me, chosen }: Opened) =>
-  me.kind === 'COMPANY' || chosen !== undefined ? [offerQuery(chosen)] : []
 
 function Elsewhere({ use }: { use: DraftUse }) {
   const { say } = useWords()

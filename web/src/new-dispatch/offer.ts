@@ -1,4 +1,3 @@
-import { queryOptions } from '@tanstack/react-query'
 import type { ClientChannel } from '../../../src/base/channel-types.ts'
 import { compileTemplate } from '../../../src/base/content/text-template.ts'
 import { money, moneyToNumber } from '../../../src/base/money.ts'
@@ -6,7 +5,7 @@ import type { Brand } from '../../../src/domain/numbering/brand.ts'
 import type { OfferAnswer, OfferedName, Registration } from '../../../src/http/cabinet/dispatches/dispatch-choices.ts'
 import type { DispatchForm } from '../../../src/http/cabinet/dispatches/new-dispatch.ts'
 import type { SendForm } from '../../../src/http/cabinet/messages/send.ts'
-import { ask, type Wire } from '../api.ts'
+import type { Wire } from '../api.ts'
 import { emptyStep, faultInSteps, type StepDraft, stepsOf } from '../send/send.ts'
 import type { Words } from '../words/words.ts'
 import { type Draft, sourceOf, type When } from './draft.ts'
@@ -18,16 +17,6 @@ export type Offer = Wire<OfferAnswer>
 export type BrandOrOther = Brand | null
 
 export const brandsShown: BrandOrOther[] = ['MTS', 'MEGAFON', 'BEELINE', 'TELE2', null]
-
-export const placeOf = (companyId: number | undefined) => (companyId === undefined ? '' : `?companyId=${companyId}`)
-
-/** The choices of a company. The last step asks for them again, because the budget changes. */
-export const offerQuery = (companyId: number | undefined) =>
-  queryOptions({
-    queryKey: ['new-dispatch', companyId],
-    queryFn: () => ask<OfferAnswer>('GET', `/new-dispatch${placeOf(companyId)}`),
-    staleTime: 15_000,
-  })
 
 /** Channels in which operators approve the sender names. In the other channels a person may type any name. */
 const registered: ClientChannel[] = ['SMS', 'VIBER', 'WHATSAPP']

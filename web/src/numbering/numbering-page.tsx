@@ -48,7 +48,6 @@ export function NumberingPage() {
     </>
   )
 }
-NumberingPage.firstQueries = () => [numberingQuery]
 
 function State({ data }: { data: Numbering }) {
   const { say } = useWords()

@@ -2,6 +2,7 @@ import { createRoute } from '@tanstack/react-router'
 import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
+import { numberingQuery } from './numbering.ts'
 import { readNumbering } from './search.ts'
 
 const numberingRoute = createRoute({
@@ -9,7 +10,11 @@ const numberingRoute = createRoute({
   path: '/numbering',
   validateSearch: readNumbering,
   beforeLoad: needs('numbering.see'),
-  ...pageOf(() => withWords('service', import('./numbering-page.tsx')), 'NumberingPage'),
+  ...pageOf(
+    () => withWords('service', import('./numbering-page.tsx')),
+    'NumberingPage',
+    () => [numberingQuery],
+  ),
 })
 
 export const numberingRoutes = [numberingRoute] as const

@@ -10,7 +10,6 @@ import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { PageLink } from '../parts/pages/page-link.tsx'
 import { useMe } from '../session.ts'
-import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { AttentionList } from './attention.tsx'
 import { useClock, useZoneName } from './clock.ts'
@@ -39,7 +38,6 @@ export function OverviewPage() {
     </>
   )
 }
-OverviewPage.firstQueries = ({ chosen }: Opened) => [overviewQuery(chosen)]
 
 function Moment({ overview: { at, zone }, isLive }: { overview: Overview; isLive: boolean }) {
   const { say } = useWords()

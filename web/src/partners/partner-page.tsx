@@ -16,7 +16,6 @@ import { InviteButton, InviteDialog } from '../people/invite-dialog.tsx'
 import { PartnerOfPeople, peopleQuery, usePeoplePath } from '../people/people.ts'
 import { PeopleTable } from '../people/people-table.tsx'
 import { useMe } from '../session.ts'
-import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { NewPasswordDialog, StateDialog, UnlockDialog } from './partner-dialogs.tsx'
 import { PartnerState } from './partner-state.tsx'
@@ -31,10 +30,6 @@ export function PartnerPage() {
   if (error && !data) return <ErrorState level={1} error={error} onRetry={refetch} />
   return data ? <Content partner={data} /> : <BoneRows rows={6} />
 }
-PartnerPage.firstQueries = ({ params }: Opened) => [
-  partnerQuery(Number(params.partnerId)),
-  peopleQuery(`/people?partnerId=${params.partnerId}`),
-]
 
 function Content({ partner }: { partner: Partner }) {
   const { say } = useWords()

@@ -16,11 +16,10 @@ import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { oneOf } from '../search-values.ts'
 import { useMe } from '../session.ts'
-import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { NewPartnerDialog } from './partner-dialogs.tsx'
 import { PartnerState } from './partner-state.tsx'
-import { type Partner, type PartnersSearch, partnersQuery, partnersSearchOf } from './partners.ts'
+import { type Partner, type PartnersSearch, partnersQuery } from './partners.ts'
 
 /** For staff: the list of partners with their states. */
 export function PartnersPage() {
@@ -61,7 +60,6 @@ export function PartnersPage() {
     </>
   )
 }
-PartnersPage.firstQueries = ({ search }: Opened) => [partnersQuery(partnersSearchOf(search))]
 
 function Filters({ search }: { search: PartnersSearch }) {
   const { say } = useWords()

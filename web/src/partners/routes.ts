@@ -1,15 +1,20 @@
 import { createRoute } from '@tanstack/react-router'
+import { peopleQuery } from '../people/people.ts'
 import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
-import { partnersSearchOf } from './partners.ts'
+import { partnerQuery, partnersQuery, partnersSearchOf } from './partners.ts'
 
 const partnersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/partners',
   validateSearch: partnersSearchOf,
   beforeLoad: needs('partners.see'),
-  ...pageOf(() => withWords('company', import('./partners-page.tsx')), 'PartnersPage'),
+  ...pageOf(
+    () => withWords('company', import('./partners-page.tsx')),
+    'PartnersPage',
+    ({ search }) => [partnersQuery(partnersSearchOf(search))],
+  ),
 })
 
 const partnerRoute = createRoute({
@@ -17,7 +22,11 @@ const partnerRoute = createRoute({
   path: '/partners/$partnerId',
   params: idIn('partnerId'),
   beforeLoad: needs('partners.see'),
-  ...pageOf(() => withWords('company', import('./partner-page.tsx')), 'PartnerPage'),
+  ...pageOf(
+    () => withWords('company', import('./partner-page.tsx')),
+    'PartnerPage',
+    ({ params }) => [partnerQuery(Number(params.partnerId)), peopleQuery(`/people?partnerId=${params.partnerId}`)],
+  ),
 })
 
 export const partnersRoutes = [partnersRoute, partnerRoute] as const

@@ -62,7 +62,6 @@ function OpenInAddress({ item }: { item: Open }) {
   useEffect(() => void navigate({ to: '/review', search: searchOf({ kind, id }), replace: true }), [navigate, kind, id])
   return <BoneRows rows={6} />
 }
-ReviewPage.firstQueries = () => [queueQuery]
 
 type RequestProps = { items: Item[]; waiting: number; open: Open }
 

@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router'
-import { pageOf } from '../shell/page.ts'
+import { offerQuery } from '../new-dispatch/offer-query.ts'
+import { ofOneCompany, pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 
 /**
@@ -15,7 +16,13 @@ const sendRoute = createRoute({
     sent: typeof search.sent === 'string' ? search.sent : undefined,
   }),
   beforeLoad: needs('traffic.send'),
-  ...pageOf(() => import('./send-page.tsx'), 'SendPage'),
+  ...pageOf(
+    () => import('./send-page.tsx'),
+    'SendPage',
+    ofOneCompany((companyId, { search }) =>
+      search.sent === undefined && search.again === undefined ? [offerQuery(companyId)] : [],
+    ),
+  ),
 })
 
 type SendSearch = { to?: string | undefined; again?: string | undefined; sent?: string | undefined }

@@ -1,9 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
-import { offerQuery } from '../new-dispatch/offer.ts'
 import { OneCompany } from '../parts/pages/one-company.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
-import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { BeginAgain } from './begin-again.tsx'
 import { SendForm } from './send-form.tsx'
@@ -43,6 +41,3 @@ export function SendPage() {
     </>
   )
 }
-SendPage.firstQueries = ofOneCompany((companyId, { search }) =>
-  search.sent === undefined && search.again === undefined ? [offerQuery(companyId)] : [],
-)

@@ -5,8 +5,8 @@ import { useKept } from '../parts/forms/kept-form.ts'
 import { OneCompany } from '../parts/pages/one-company.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { useWords } from '../words/words.ts'
+import { useSenderChange } from './changes.ts'
 import { emptyDraft, type SenderDraft, SenderForm } from './sender-form.tsx'
-import { useSenderChange } from './senders.ts'
 
 /** A new request. The address may contain the name and a missing operator. */
 export function NewSenderPage() {

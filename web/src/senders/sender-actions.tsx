@@ -9,8 +9,9 @@ import { tellProblem } from '../parts/dialogs/toast.tsx'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
+import { useSenderChange } from './changes.ts'
 import { EndDialog } from './end-dialog.tsx'
-import { type SenderPageData, useSenderChange } from './senders.ts'
+import type { SenderPageData } from './senders.ts'
 
 type Props = { companyId: number; sender: SenderPageData }
 

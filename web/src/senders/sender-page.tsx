@@ -20,12 +20,13 @@ import { ReviewHistory } from '../parts/review/review-history.tsx'
 import { ReviewState } from '../parts/review/review-state.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
+import { useSenderChange } from './changes.ts'
 import { addressOf } from './documents.ts'
 import { RefusalBand } from './refusal-band.tsx'
 import { SenderActions } from './sender-actions.tsx'
 import { type SenderDraft, SenderForm } from './sender-form.tsx'
 import styles from './sender-page.module.css'
-import { bestOf, type SenderPageData, senderQuery, servesAll, useSenderChange } from './senders.ts'
+import { bestOf, type SenderPageData, senderQuery, servesAll } from './senders.ts'
 
 /** One registration of a sender name: its review status, the comments, and the submitted request. */
 export function SenderPage() {

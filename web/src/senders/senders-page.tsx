@@ -4,10 +4,9 @@ import { OneCompany } from '../parts/pages/one-company.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { RequestButton, ReviewedList } from '../parts/review/reviewed-list.tsx'
 import { useMe } from '../session.ts'
-import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { NamesTable } from './names-table.tsx'
-import { nameSearchOf, nameStates } from './search.ts'
+import { nameStates } from './search.ts'
 import { namesQuery } from './senders.ts'
 
 /** The sender names of one company. */
@@ -25,7 +24,6 @@ export function SendersPage() {
     </>
   )
 }
-SendersPage.firstQueries = ofOneCompany((companyId, { search }) => [namesQuery(companyId, nameSearchOf(search))])
 
 function Names({ companyId }: { companyId: number }) {
   const { say } = useWords()

@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type {
   FeesAnswer,
   ListedName,
@@ -7,7 +7,6 @@ import type {
   SenderPageAnswer,
 } from '../../../src/http/cabinet/senders/senders.ts'
 import { ask, type Wire } from '../api.ts'
-import { tellDone } from '../parts/dialogs/toast.tsx'
 import { queryOf } from '../parts/lists/list-search.ts'
 import type { NameSearch } from './search.ts'
 
@@ -37,19 +36,6 @@ export const feesQuery = (companyId: number) =>
     queryKey: [...SENDERS, 'fees', companyId],
     queryFn: () => ask<FeesAnswer>('GET', `/senders/fees?companyId=${companyId}`),
   })
-
-/** Changes a sender name, refreshes all pages that show it, and shows a toast. */
-export function useSenderChange<Given>(change: (given: Given) => Promise<unknown>, done: (given: Given) => string) {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: change,
-    onSuccess: async (_, given) => {
-      await client.invalidateQueries({ queryKey: SENDERS })
-      await client.invalidateQueries({ queryKey: ['new-dispatch'] })
-      tellDone(done(given))
-    },
-  })
-}
 
 /** Whether one registration is valid for every operator, or for every foreign number. */
 export const servesAll = ({ channelType }: { channelType: string }, { isInternational }: Registration) =>

@@ -13,7 +13,8 @@ export type Opened = {
 }
 
 type Query = { queryKey: readonly unknown[]; initialPageParam?: unknown }
-type Page = { firstQueries?(opened: Opened): Query[] }
+/** Queries of the server, and reads of what the browser keeps. */
+type FirstReads = (opened: Opened) => (Query | Promise<void>)[]
 
 type Opening = {
   context: { me: Me }
@@ -26,40 +27,41 @@ type Opening = {
 const MOST_WAIT_MS = 150
 
 /**
- * A page whose script is loaded when the page is opened, or when the pointer rests on a link to it. Its `firstQueries`
- * are sent at the same moment, so that data that arrive soon are drawn without placeholders first.
+ * A page whose script is loaded when the page is opened, or when the pointer rests on a link to it. Its first
+ * reads begin at the same moment, without waiting for the script, so that data that arrive soon are drawn without
+ * placeholders first. Their modules belong to the start script, so they must not import components.
  */
 export const pageOf = <Module extends object, Name extends keyof Module & string>(
   load: () => Promise<Module>,
   name: Name,
+  firstReads: FirstReads = () => [],
 ) => ({
   component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
   // A type that names the parameters would replace the types that the route derives from its path.
   loader: async (opening: unknown) => {
     const { context, params, location, cause } = opening as Opening
     if (cause === 'stay') return
-    const module = await load().catch(() => undefined)
-    if (!module) return // `component` loads it again, and reloads the page where a new version has replaced its script
-    const { firstQueries } = module[name] as Page
     const { me } = context
     const { search } = location
     const chosen = typeof search.company === 'number' ? search.company : undefined
     const companyId = chosen ?? me.companyId ?? undefined
-    const queries = firstQueries?.({ me, chosen, companyId, params, search }) ?? []
-    await Promise.race([Promise.all(queries.map(prefetch)), after(MOST_WAIT_MS)])
+    const reads = firstReads({ me, chosen, companyId, params, search })
+    await Promise.race([Promise.all(reads.map(prefetch)), after(MOST_WAIT_MS)])
   },
 })
 
-/** First queries of a page about one company. None if no company is chosen. */
+/** First reads of a page about one company. None if no company is chosen. */
 export const ofOneCompany =
-  (queries: (companyId: number, opened: Opened) => Query[]) =>
-  (opened: Opened): Query[] =>
+  (queries: (companyId: number, opened: Opened) => Query[]): FirstReads =>
+  opened =>
     opened.companyId === undefined ? [] : queries(opened.companyId, opened)
 
 /** Ignores a failure here: the page asks again and shows it. */
-const prefetch = (query: Query) =>
-  'initialPageParam' in query
-    ? queryClient.prefetchInfiniteQuery(query as Parameters<typeof queryClient.prefetchInfiniteQuery>[0])
-    : queryClient.prefetchQuery(query as Parameters<typeof queryClient.prefetchQuery>[0])
+function prefetch(read: Query | Promise<void>) {
+  if (read instanceof Promise) return read
+  return 'initialPageParam' in read
+    ? queryClient.prefetchInfiniteQuery(read as Parameters<typeof queryClient.prefetchInfiniteQuery>[0])
+    : queryClient.prefetchQuery(read as Parameters<typeof queryClient.prefetchQuery>[0])
+}
 
 const after = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))

@@ -3,7 +3,6 @@ import { useSearch } from '@tanstack/react-router'
 import { BoneRows } from '../parts/lists/bones.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
-import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { OtherPrices } from './other-prices.tsx'
 import { TariffTables } from './tariff-tables.tsx'
@@ -32,4 +31,3 @@ export function PricesPage() {
     </>
   )
 }
-PricesPage.firstQueries = ({ chosen }: Opened) => [pricesQuery(chosen)]

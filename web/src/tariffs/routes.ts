@@ -3,14 +3,18 @@ import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { readQuestion } from './calculator/calculator.ts'
-import { readBook } from './tariffs.ts'
+import { bookQuery, pricesQuery, readBook, tariffQuery } from './tariffs.ts'
 
 const tariffsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/tariffs',
   validateSearch: readBook,
   beforeLoad: needs('tariffs.see'),
-  ...pageOf(() => withWords('service', import('./tariffs-page.tsx')), 'TariffsPage'),
+  ...pageOf(
+    () => withWords('service', import('./tariffs-page.tsx')),
+    'TariffsPage',
+    ({ search }) => [bookQuery(readBook(search).book)],
+  ),
 })
 
 const tariffRoute = createRoute({
@@ -18,7 +22,11 @@ const tariffRoute = createRoute({
   path: '/tariffs/$tariffId',
   params: idIn('tariffId'),
   beforeLoad: needs('tariffs.see'),
-  ...pageOf(() => withWords('service', import('./tariff-page.tsx')), 'TariffPage'),
+  ...pageOf(
+    () => withWords('service', import('./tariff-page.tsx')),
+    'TariffPage',
+    ({ chosen, params }) => [tariffQuery(Number(params.tariffId), chosen)],
+  ),
 })
 
 const tariffImportRoute = createRoute({
@@ -41,7 +49,11 @@ const pricesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/prices',
   beforeLoad: needs('money.see'),
-  ...pageOf(() => withWords('service', import('./prices-page.tsx')), 'PricesPage'),
+  ...pageOf(
+    () => withWords('service', import('./prices-page.tsx')),
+    'PricesPage',
+    ({ chosen }) => [pricesQuery(chosen)],
+  ),
 })
 
 const priceCalculatorRoute = createRoute({

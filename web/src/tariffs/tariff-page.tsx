@@ -12,7 +12,6 @@ import { BoneRows } from '../parts/lists/bones.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { useMe } from '../session.ts'
-import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { ChangeDialog } from './changes/change-dialog.tsx'
 import { EndDialog } from './changes/end-dialog.tsx'
@@ -30,7 +29,6 @@ export function TariffPage() {
   if (!data) return error ? <ErrorState level={1} error={error} onRetry={refetch} /> : <BoneRows rows={6} />
   return <TariffDetails data={data} />
 }
-TariffPage.firstQueries = ({ chosen, params }: Opened) => [tariffQuery(Number(params.tariffId), chosen)]
 
 function TariffDetails({ data }: { data: OpenedTariff }) {
   const { say } = useWords()

@@ -8,14 +8,13 @@ import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { useMe } from '../session.ts'
-import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { ChangeDialog } from './changes/change-dialog.tsx'
 import { OtherPrices } from './other-prices.tsx'
 import { TariffTables } from './tariff-tables.tsx'
 import { TariffTabs } from './tariff-tabs.tsx'
 import styles from './tariffs.module.css'
-import { type Book, bookQuery, exportAddress, readBook } from './tariffs.ts'
+import { type Book, bookQuery, exportAddress } from './tariffs.ts'
 
 /** The general tariffs, or the own tariffs of a partner. */
 export function TariffsPage() {
@@ -57,7 +56,6 @@ export function TariffsPage() {
     </>
   )
 }
-TariffsPage.firstQueries = ({ search }: Opened) => [bookQuery(readBook(search).book)]
 
 function BookChoice({ data, onAdd }: { data: Book; onAdd: (() => void) | undefined }) {
   const { say } = useWords()

@@ -5,8 +5,8 @@ import { useKept } from '../parts/forms/kept-form.ts'
 import { OneCompany } from '../parts/pages/one-company.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { useWords } from '../words/words.ts'
+import { useTemplateChange } from './changes.ts'
 import { emptyDraft, type TemplateDraft, TemplateForm } from './template-form.tsx'
-import { useTemplateChange } from './templates.ts'
 
 export function NewTemplatePage() {
   const { say } = useWords()

@@ -21,11 +21,12 @@ import { RefusalBand } from '../senders/refusal-band.tsx'
 import head from '../senders/sender-page.module.css'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
+import { useTemplateChange } from './changes.ts'
 import styles from './pattern.module.css'
 import { PatternText } from './pattern-text.tsx'
 import { PatternTrial } from './pattern-trial.tsx'
 import { TemplateForm } from './template-form.tsx'
-import { type TemplatePageData, templateQuery, useTemplateChange } from './templates.ts'
+import { type TemplatePageData, templateQuery } from './templates.ts'
 
 /** One template: its text, its review status, the comments, and a matching example. */
 export function TemplatePage() {

@@ -8,10 +8,9 @@ import { PageHead } from '../parts/pages/page-head.tsx'
 import { ReviewState } from '../parts/review/review-state.tsx'
 import { RequestButton, ReviewedList } from '../parts/review/reviewed-list.tsx'
 import { useMe } from '../session.ts'
-import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { PatternText } from './pattern-text.tsx'
-import { templateSearchOf, templateStates } from './search.ts'
+import { templateStates } from './search.ts'
 import { type Template, templatesQuery } from './templates.ts'
 import styles from './templates-page.module.css'
 
@@ -30,9 +29,6 @@ export function TemplatesPage() {
     </>
   )
 }
-TemplatesPage.firstQueries = ofOneCompany((companyId, { search }) => [
-  templatesQuery(companyId, templateSearchOf(search)),
-])
 
 function Templates({ companyId }: { companyId: number }) {
   const { say } = useWords()

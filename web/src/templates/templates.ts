@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type {
   ListedTemplate,
   TemplateNamesAnswer,
@@ -6,7 +6,6 @@ import type {
   TemplatesAnswer,
 } from '../../../src/http/cabinet/senders/templates.ts'
 import { ask, type Wire } from '../api.ts'
-import { tellDone } from '../parts/dialogs/toast.tsx'
 import { queryOf } from '../parts/lists/list-search.ts'
 import type { TemplateSearch } from './search.ts'
 
@@ -35,15 +34,3 @@ export const templateNamesQuery = (companyId: number) =>
     queryKey: [...TEMPLATES, 'names', companyId],
     queryFn: () => ask<TemplateNamesAnswer>('GET', `/templates/names?companyId=${companyId}`),
   })
-
-/** Changes a template, refreshes all pages that show it, and shows a toast. */
-export function useTemplateChange<Given>(change: (given: Given) => Promise<unknown>, done: (given: Given) => string) {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: change,
-    onSuccess: async (_, given) => {
-      await client.invalidateQueries({ queryKey: TEMPLATES })
-      tellDone(done(given))
-    },
-  })
-}

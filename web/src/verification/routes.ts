@@ -1,15 +1,19 @@
 import { createRoute } from '@tanstack/react-router'
-import { pageOf } from '../shell/page.ts'
+import { ofOneCompany, pageOf } from '../shell/page.ts'
 import { needs, requireRight, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
-import { readVerification } from './verification.ts'
+import { readVerification, verificationQuery } from './verification.ts'
 
 const verificationRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/verification',
   validateSearch: readVerification,
   beforeLoad: needs('settings.see'),
-  ...pageOf(() => withWords('verification', import('./verification-page.tsx')), 'VerificationPage'),
+  ...pageOf(
+    () => withWords('verification', import('./verification-page.tsx')),
+    'VerificationPage',
+    ofOneCompany((companyId, { search }) => [verificationQuery(companyId, readVerification(search))]),
+  ),
 })
 
 /** The id `new` opens the form for a new verifier. */

@@ -10,7 +10,6 @@ import { ErrorState } from '../parts/pages/error-state.tsx'
 import { OneCompany } from '../parts/pages/one-company.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { useMe } from '../session.ts'
-import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { Blocked } from './results/blocked.tsx'
 import { ByChannel, ByCountry } from './results/breakdown.tsx'
@@ -19,7 +18,7 @@ import { Filters } from './results/filters.tsx'
 import { Funnel } from './results/funnel.tsx'
 import { VerifierList, WidgetList } from './results/lists.tsx'
 import styles from './verification.module.css'
-import { readVerification, useVerificationSearch, type Verification, verificationQuery } from './verification.ts'
+import { useVerificationSearch, type Verification, verificationQuery } from './verification.ts'
 
 const DaysChart = lazy(() => import('./results/days-chart.tsx'))
 
@@ -32,9 +31,6 @@ export function VerificationPage() {
     </OneCompany>
   )
 }
-VerificationPage.firstQueries = ofOneCompany((companyId, { search }) => [
-  verificationQuery(companyId, readVerification(search)),
-])
 
 function OfCompany({ companyId }: { companyId: number }) {
   const { filter } = useVerificationSearch()

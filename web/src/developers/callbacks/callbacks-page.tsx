@@ -6,7 +6,6 @@ import { Section } from '../../parts/content/section.tsx'
 import { ErrorState } from '../../parts/pages/error-state.tsx'
 import { OneCompany, useCompanyId } from '../../parts/pages/one-company.tsx'
 import { useMe } from '../../session.ts'
-import { ofOneCompany } from '../../shell/page.ts'
 import { useWords } from '../../words/words.ts'
 import { DevelopersFrame } from '../developers-frame.tsx'
 import { CallbackLog } from './callback-log.tsx'
@@ -47,7 +46,6 @@ export function CallbacksPage() {
     </DevelopersFrame>
   )
 }
-CallbacksPage.firstQueries = ofOneCompany(companyId => [settingsQuery(companyId)])
 
 type Props = { companyId: number; onSecret: (() => void) | undefined }
 

@@ -8,7 +8,6 @@ import { Blank } from '../../parts/pages/blank.tsx'
 import { ErrorState } from '../../parts/pages/error-state.tsx'
 import { OneCompany, useCompanyId } from '../../parts/pages/one-company.tsx'
 import { useMe } from '../../session.ts'
-import { ofOneCompany } from '../../shell/page.ts'
 import { useWords } from '../../words/words.ts'
 import styles from '../developers.module.css'
 import { DevelopersFrame, ErrorCodesLink } from '../developers-frame.tsx'
@@ -37,7 +36,6 @@ export function KeysPage() {
     </DevelopersFrame>
   )
 }
-KeysPage.firstQueries = ofOneCompany(companyId => [keysQuery(companyId)])
 
 type ListedProps = { companyId: number; onMake: (() => void) | undefined }
 

@@ -6,7 +6,6 @@ import { BoneRows } from '../../parts/lists/bones.tsx'
 import { ErrorState } from '../../parts/pages/error-state.tsx'
 import { usePageTitle } from '../../parts/pages/page-head.tsx'
 import { queryClient } from '../../session.ts'
-import type { Opened } from '../../shell/page.ts'
 import { useWords } from '../../words/words.ts'
 import { DispatchState } from '../dispatch-status.tsx'
 import { breakdownQuery, DISPATCHES, dispatchQuery, type Whole } from '../dispatches.ts'
@@ -28,7 +27,6 @@ export function DispatchPage() {
   if (data) return <LivePage known={data} />
   return error ? <ErrorState level={1} error={error} onRetry={refetch} /> : <BoneRows rows={6} />
 }
-DispatchPage.firstQueries = ({ params }: Opened) => [dispatchQuery(Number(params.dispatchId))]
 
 function LivePage({ known }: { known: Whole }) {
   const { changes, isConnected } = useLive(known.status === 'COMPLETED' ? [] : [known.dispatchId])

@@ -7,9 +7,8 @@ import { Blank } from '../../parts/pages/blank.tsx'
 import { ErrorState } from '../../parts/pages/error-state.tsx'
 import { PageHead } from '../../parts/pages/page-head.tsx'
 import { useMe } from '../../session.ts'
-import type { Opened } from '../../shell/page.ts'
 import { useWords } from '../../words/words.ts'
-import { type ListSearch, listQuery, listSearchOf } from '../dispatches.ts'
+import { type ListSearch, listQuery } from '../dispatches.ts'
 import { useLive } from '../live.ts'
 import { DispatchFilters, StatusTabs } from './dispatch-filters.tsx'
 import { DispatchTable } from './dispatch-table.tsx'
@@ -57,7 +56,6 @@ export function DispatchesPage() {
     </>
   )
 }
-DispatchesPage.firstQueries = ({ chosen, search }: Opened) => [listQuery(chosen, listSearchOf(search))]
 
 function NewDispatchButton() {
   const { say } = useWords()

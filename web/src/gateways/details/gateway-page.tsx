@@ -14,7 +14,6 @@ import { BoneRows } from '../../parts/lists/bones.tsx'
 import { ErrorState } from '../../parts/pages/error-state.tsx'
 import { PageHead } from '../../parts/pages/page-head.tsx'
 import { useMe } from '../../session.ts'
-import type { Opened } from '../../shell/page.ts'
 import { useWords } from '../../words/words.ts'
 import { useAboutGateway, useConnectorName, useOperatorNames } from '../about.ts'
 import styles from '../gateways.module.css'
@@ -34,7 +33,6 @@ export function GatewayPage() {
   if (data) return <Shown gateway={data} />
   return error ? <ErrorState level={1} error={error} onRetry={refetch} /> : <BoneRows rows={6} />
 }
-GatewayPage.firstQueries = ({ params }: Opened) => [gatewayQuery(Number(params.gatewayId))]
 
 function Shown({ gateway }: { gateway: GatewayDetails }) {
   const { say } = useWords()

@@ -10,10 +10,9 @@ import { Blank } from '../../parts/pages/blank.tsx'
 import { ErrorState } from '../../parts/pages/error-state.tsx'
 import { PageHead } from '../../parts/pages/page-head.tsx'
 import { useMe } from '../../session.ts'
-import type { Opened } from '../../shell/page.ts'
 import { useWords } from '../../words/words.ts'
-import { countsQuery, messagesQuery, type Page, reportAddress, useChosenCompany } from '../messages.ts'
-import { isEmptySearch, type MessageSearch, readSearch, readTyped, withoutOpen } from '../search.ts'
+import { messagesQuery, type Page, reportAddress, useChosenCompany } from '../messages.ts'
+import { isEmptySearch, type MessageSearch, readTyped, withoutOpen } from '../search.ts'
 import { FilterChips } from './filter-chips.tsx'
 import { IncomingHint } from './incoming-hint.tsx'
 import { MessageList } from './message-list.tsx'
@@ -84,10 +83,6 @@ export function MessagesPage() {
     </>
   )
 }
-MessagesPage.firstQueries = ({ chosen, search }: Opened) => [
-  messagesQuery(readSearch(search), chosen),
-  countsQuery(chosen),
-]
 
 type Query = ReturnType<typeof useInfiniteQuery<Page>> & { data?: unknown }
 type ResultsProps = {

@@ -58,7 +58,7 @@ export const health = {
   'health.advice.transaction':
     'A long transaction keeps dead rows and slows down the database. End it if it is not needed.',
   'health.check.months': 'Months of messages',
-  'health.value.months': '{months}, created until {newest}',
+  'health.value.months': '{months}, the newest is {newest}',
   'health.advice.months': 'The table of the next month is missing. An engine creates it: check its log.',
   'health.check.vacuum': 'Autovacuum',
   'health.value.vacuum': 'dead rows: {dead} ({table})',

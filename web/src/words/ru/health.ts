@@ -74,7 +74,7 @@ export const health = {
   'health.advice.transaction':
     'Долгая транзакция не даёт удалять старые строки и замедляет всё. Завершите её, если она никому не нужна.',
   'health.check.months': 'Месяцы сообщений',
-  'health.value.months': '{months}, созданы до {newest}',
+  'health.value.months': '{months}, последний: {newest}',
   'health.advice.months': 'Нет таблицы следующего месяца. Её создаёт движок: посмотрите его журнал.',
   'health.check.vacuum': 'Автоочистка',
   'health.value.vacuum': 'мёртвых строк: {dead} ({table})',
