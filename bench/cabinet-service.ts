@@ -1,15 +1,15 @@
 import { pino } from 'pino'
 import type { Page } from 'playwright-core'
-import { freePort } from '../src/commands/service/http-listeners.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
 import { buildApp } from '../src/http/app.ts'
 import { PASSWORD } from '../src/testing/cabinet.ts'
+import { freePort } from '../src/testing/free-port.ts'
 import type { Stage } from './stage.ts'
 
 /** The service with its cabinet on a port of its own. */
 export async function serveCabinet({ sql }: Pick<Stage, 'sql'>) {
   const numbering = await loadNumbering(sql)
-  const port = await freePort('127.0.0.1')
+  const port = await freePort()
   const origin = `http://localhost:${port}`
   const app = await buildApp({
     sql,

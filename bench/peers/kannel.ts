@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { freePort } from '../../src/commands/service/http-listeners.ts'
+import { freePort } from '../../src/testing/free-port.ts'
 import { memoryOf, secondsOfTree } from './processes.ts'
 import { SmscProcess } from './smsc.ts'
 import { BINDS, type System, TEXT, WINDOW } from './system.ts'
@@ -22,9 +22,9 @@ export async function startKannel(reportUrl?: string): Promise<System> {
   await mkdir(join(folder, 'spool'))
   const smsc = await SmscProcess.start()
   const ports = {
-    admin: await freePort('127.0.0.1'),
-    smsbox: await freePort('127.0.0.1'),
-    http: await freePort('127.0.0.1'),
+    admin: await freePort(),
+    smsbox: await freePort(),
+    http: await freePort(),
   }
   const file = join(folder, 'kannel.conf')
   await writeFile(file, settingsOf(folder, ports, smsc.port))

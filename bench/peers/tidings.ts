@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../../src/commands/service/http-listeners.ts'
 import { type EmbeddedServer, openEmbeddedServer } from '../../src/db/embedded/embedded.ts'
 import { connect, type Pool } from '../../src/db/sql.ts'
 import { addGateway } from '../../src/domain/gateways/gateways.ts'
 import { createKey } from '../../src/domain/keys/keys.ts'
 import { brands } from '../../src/domain/numbering/brand.ts'
 import { aCompany, aPartner, aSender, type TestPartner } from '../../src/testing/factories.ts'
+import { freePort } from '../../src/testing/free-port.ts'
 import { signal } from '../../src/testing/signal.ts'
 import { memoryOf, pidsOfTree, secondsOfTree } from './processes.ts'
 import { SmscProcess } from './smsc.ts'
@@ -32,7 +32,7 @@ export type Processes = { api: number; engines: number }
 export async function startTidings(how?: Processes & { cores: string }): Promise<Tidings> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-peers-'))
   const smsc = await SmscProcess.start()
-  const service = new Service(dataDir, await freePort('127.0.0.1'), how ? pinned(how) : [PROGRAM, 'serve'])
+  const service = new Service(dataDir, await freePort(), how ? pinned(how) : [PROGRAM, 'serve'])
   const stop = async () => {
     await service.stop()
     smsc.stop()

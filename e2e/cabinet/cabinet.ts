@@ -3,12 +3,12 @@ import { createRequire } from 'node:module'
 import { pino } from 'pino'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { freePort } from '../../src/commands/service/http-listeners.ts'
 import { loadNumbering } from '../../src/domain/numbering/numbering.ts'
 import { knownConnectors } from '../../src/engine/gateways/known-connectors.ts'
 import { type App, buildApp } from '../../src/http/app.ts'
 import { PASSWORD } from '../../src/testing/cabinet.ts'
 import { type TestDatabase, useDatabase } from '../../src/testing/database.ts'
+import { freePort } from '../../src/testing/free-port.ts'
 
 export const SECRET = 'a secret of the tests, 32 or longer'
 
@@ -24,7 +24,7 @@ export function useCabinet({ demo = false } = {}): Cabinet {
 
   beforeAll(async () => {
     const numbering = await loadNumbering(cabinet.sql)
-    const port = await freePort('127.0.0.1')
+    const port = await freePort()
     cabinet.origin = `http://localhost:${port}`
     cabinet.app = await buildApp({
       sql: cabinet.sql,

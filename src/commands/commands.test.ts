@@ -565,7 +565,7 @@ describe('beside a running service', () => {
       status: 'ACTIVE',
       budget: { value: 50_000, currency: 'RUB' },
       currency: 'RUB',
-      balance: -list[0].spent,
+      balance: 0 - list[0].spent, // without a charge yet, -0 would not equal 0
       reserved: expect.any(Number),
       spent: expect.any(Number),
       billing: 'POSTPAID',

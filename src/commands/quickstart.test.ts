@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../testing/eventually.ts'
+import { freePort } from '../testing/free-port.ts'
 import { type Service, startService, useDataFolders } from '../testing/processes.ts'
 import { bannerOf } from './service/banner.ts'
 import type { Demo } from './service/demo.ts'
@@ -156,7 +156,7 @@ async function expectAnyOrder(blocks: Block[]) {
 }
 
 async function startReceiver(language: 'python' | 'ts'): Promise<() => string> {
-  ports[language] = await aFreePort()
+  ports[language] = String(await freePort())
   const [block] = ofLanguage(await blocksOf('docs/callbacks.md'), language)
   const file = join(folder, language === 'python' ? 'receiver.py' : 'receiver.mts')
   await writeFile(file, block!.text.replaceAll('9000', ports[language]))
@@ -165,14 +165,6 @@ async function startReceiver(language: 'python' | 'ts'): Promise<() => string> {
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', piece => (output += piece))
   return () => output
-}
-
-async function aFreePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return String(port)
 }
 
 function bannerLines(): string[] {
@@ -289,7 +281,7 @@ async function startLoginServer(program: string, file: string) {
     .trim()
     .split('\n')
     .map(line => JSON.parse(line))
-  const port = await aFreePort()
+  const port = String(await freePort())
   const ownEnv = { ...env, TIDINGS_KEY: key, GATEWAY_ID: gatewayId, PORT: port }
   receiving.push(spawn(program, [join(project, 'docs/examples', file)], { env: ownEnv, stdio: 'ignore' }))
   const url = `http://127.0.0.1:${port}`

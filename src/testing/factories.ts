@@ -24,7 +24,7 @@ const anAddress = () => `2001:db8:${randomBytes(2).toString('hex')}:${randomByte
 
 export type TestPartner = Partner & { token: string; password: string }
 
-export async function aPartner(sql: Pool, login = `partner-${randomBytes(4).toString('hex')}`): Promise<TestPartner> {
+export async function aPartner(sql: Pool, login = `partner-${randomBytes(8).toString('hex')}`): Promise<TestPartner> {
   const password = 'correct horse'
   usePasswordCost(CHEAP) // a command that ran in this process has set another cost
   const { partnerId } = await createPartner(sql, login, password)

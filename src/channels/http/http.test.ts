@@ -137,11 +137,11 @@ describe('an answer', () => {
   const losses: Reply[] = ['reset', 'take and reset', 'take in silence', 'take and drip', 'take and break off']
 
   test.each(losses)('that does not come (%s): the message may have been sent and is not sent again', async reply => {
-    expect(await after(reply, { timeoutMs: 300 })).toMatchObject({ kind: 'unknown', reason: expect.any(String) })
+    expect(await after(reply, { timeoutMs: 2000 })).toMatchObject({ kind: 'unknown', reason: expect.any(String) })
   })
 
   test.each(losses)('that does not come (%s) from an idempotent provider: the message is lost', async reply => {
-    expect(await after(reply, { timeoutMs: 300, idempotent: true })).toMatchObject({ kind: 'lost' })
+    expect(await after(reply, { timeoutMs: 2000, idempotent: true })).toMatchObject({ kind: 'lost' })
   })
 
   test('from a provider that closes the connection before it reads is unknown too', async () => {

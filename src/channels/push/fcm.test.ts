@@ -126,7 +126,7 @@ test.each<[string, FakeAnswer, Record<string, unknown>, 'gone'?]>([
   ['silence', 'silence', { kind: 'unknown' }],
   ['a closed connection', 'hangUp', { kind: 'unknown' }],
 ])('%s', async (_, answer, expected, gone) => {
-  const { fcm, channel, feed } = await aWorld({}, { timeoutMs: answer === 'silence' ? 500 : 5000 })
+  const { fcm, channel, feed } = await aWorld({}, { timeoutMs: answer === 'silence' ? 2000 : 5000 })
   fcm.answers.set('app-1', () => answer)
   expect(await sendOne(channel, aPush(['app-1']))).toMatchObject(expected)
   await channel.stop()
@@ -203,7 +203,7 @@ test.each<[string, FakeAnswer, number, string]>([
 ])(
   '%s: nothing is sent, the message can be sent later, and no token is fetched before',
   async (_, answer, retryAfterMs, word) => {
-    const { fcm, channel } = await aWorld({}, { timeoutMs: answer === 'silence' ? 300 : 5000 })
+    const { fcm, channel } = await aWorld({}, { timeoutMs: answer === 'silence' ? 2000 : 5000 })
     fcm.tokenAnswer = () => answer
     const reason = `no access token for FCM: ${word}`
     expect(await sendOne(channel, aPush(['app-1']))).toEqual({ kind: 'busy', reason, retryAfterMs })

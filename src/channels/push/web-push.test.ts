@@ -134,7 +134,7 @@ test.each([401, 403])('an endpoint that always answers %i gets three more attemp
 })
 
 test.each<[FakeAnswer & string]>([['silence'], ['hangUp']])('%s after sending is an unknown outcome', async answer => {
-  const { service, channel } = await aWorld({}, { timeoutMs: 300 })
+  const { service, channel } = await aWorld({}, { timeoutMs: 2000 })
   const { address } = await service.subscribe(() => answer)
   expect(await sendOne(channel, aPush([address]))).toMatchObject({ kind: 'unknown' })
 })

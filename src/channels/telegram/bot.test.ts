@@ -265,7 +265,7 @@ describe('trouble', () => {
     ["a proxy's 403", { status: 403, body: '<html>' }, { kind: 'busy', retryAfterMs: 60_000 }],
     ['parameters that are none', json(400, { ok: false, parameters: 7 }), { kind: 'busy' }],
   ])('%s', async (_, deed, expected) => {
-    const { telegram, bot, gone } = await aBot({ timeoutMs: 300 })
+    const { telegram, bot, gone } = await aBot({ timeoutMs: deed === 'silence' ? 2000 : 5000 })
     telegram.plan(chat, deed)
     expect(await submitTo(bot, aMessage())).toMatchObject([expected])
     expect(gone).toEqual([])

@@ -110,7 +110,7 @@ describe('whether Telegram reaches a number', () => {
     ['no JSON', { status: 200, body: 'fine' }],
     ['no id', json(200, { ok: true })],
   ])('is checked again after %s: no code was sent', async (_, deed) => {
-    const { telegram, gateway } = await aGateway({ timeoutMs: 300 })
+    const { telegram, gateway } = await aGateway({ timeoutMs: deed === 'silence' ? 2000 : 5000 })
     telegram.planCheck(number, deed)
     const code = aCode()
     expect(await submitTo(gateway, code)).toMatchObject([{ kind: 'busy' }])
@@ -270,7 +270,7 @@ describe('trouble', () => {
     ['an error that is no word', json(200, { ok: false, error: 7 }), { kind: 'unknown' }],
     ["a proxy's 403", { status: 403, body: '<html>' }, { kind: 'busy', retryAfterMs: 60_000 }],
   ])('%s', async (_, deed, expected) => {
-    const { telegram, gateway } = await aGateway({ timeoutMs: 300 })
+    const { telegram, gateway } = await aGateway({ timeoutMs: deed === 'silence' ? 2000 : 5000 })
     telegram.plan(number, deed)
     expect(await submitTo(gateway, aMessage())).toMatchObject([expected])
   })

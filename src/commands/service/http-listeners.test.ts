@@ -6,7 +6,8 @@ import { afterEach, expect, test } from 'vitest'
 import { UsageError } from '../../base/errors.ts'
 import type { App } from '../../http/app.ts'
 import { eventually } from '../../testing/eventually.ts'
-import { freePort, openListeners, urlOf } from './http-listeners.ts'
+import { freePort } from '../../testing/free-port.ts'
+import { holdPort, openListeners, urlOf } from './http-listeners.ts'
 
 const HOST = '127.0.0.1'
 const LONG_MS = 600_000 // longer than any test may take
@@ -46,7 +47,7 @@ async function ask(port: number, path: string, host = HOST): Promise<string> {
 
 test('while it drains, a server accepts connections and ends each with its answer', async () => {
   const { app } = aSlowApp()
-  const port = await freePort(HOST)
+  const port = await freePort()
   const listeners = await openListeners(app, port, HOST)
   const agent = new Agent({ keepAlive: true })
   leftOver.push(agent)
@@ -64,7 +65,7 @@ test('while it drains, a server accepts connections and ends each with its answe
 
 test('a running request is finished, and its open connection does not delay the end', async () => {
   const { app, asked, tell } = aSlowApp()
-  const port = await freePort(HOST)
+  const port = await freePort()
   const listeners = await openListeners(app, port, HOST)
   expect(await ask(port, '/')).toBe('quick')
   const slow = ask(port, '/slow')
@@ -82,7 +83,7 @@ test.for([HOST, '127.0.0.2'])(
   async (host, context) => {
     if (process.platform !== 'linux') context.skip('only Linux has 127.0.0.2 without being told')
     const { app } = aSlowApp()
-    const port = await freePort(HOST)
+    const port = await freePort()
     const listeners = await openListeners(app, port, 'localhost', async () => [HOST, '127.0.0.2'])
     const agent = new Agent({ keepAlive: true })
     leftOver.push(agent)
@@ -108,7 +109,7 @@ test.for([HOST, '127.0.0.2'])(
 
 test('an answer that is sent while the listeners close has `connection: close`', async () => {
   const { app, asked, tell } = aSlowApp()
-  const port = await freePort(HOST)
+  const port = await freePort()
   const listeners = await openListeners(app, port, HOST)
   const agent = new Agent({ keepAlive: true })
   leftOver.push(agent)
@@ -124,7 +125,7 @@ test('an answer that is sent while the listeners close has `connection: close`',
 
 test('the connection of a client that does not send its whole request is closed after the grace time', async () => {
   const { app } = aSlowApp()
-  const port = await freePort(HOST)
+  const port = await freePort()
   const listeners = await openListeners(app, port, HOST)
   const socket = connect(port, HOST)
   leftOver.push(socket)
@@ -137,7 +138,7 @@ test('the connection of a client that does not send its whole request is closed 
 
 test('localhost means all its addresses, and running requests at each address are finished', async context => {
   const { app, asked, tell } = aSlowApp()
-  const port = await freePort(HOST)
+  const port = await freePort()
   const probe = createServer().listen(0, '::1')
   const hasIpv6 = await once(probe, 'listening').then(
     () => true,
@@ -159,7 +160,7 @@ test('localhost means all its addresses, and running requests at each address ar
 
 test('a second address that the machine does not have is ignored', async () => {
   const { app } = aSlowApp()
-  const port = await freePort(HOST)
+  const port = await freePort()
   const listeners = await openListeners(app, port, 'localhost', async () => [HOST, '192.0.2.1'])
   expect(await ask(port, '/')).toBe('quick')
   await listeners.close(LONG_MS)
@@ -168,9 +169,9 @@ test('a second address that the machine does not have is ignored', async () => {
 test('a port that is taken only at the second address counts as in use, and the first listener is closed again', async context => {
   if (process.platform !== 'linux') context.skip('only Linux has 127.0.0.2 without being told')
   const { app } = aSlowApp()
-  const other = createServer().listen(0, '127.0.0.2')
+  const port = await freePort()
+  const other = createServer().listen(port, '127.0.0.2')
   await once(other, 'listening')
-  const { port } = other.address() as { port: number }
   const opening = openListeners(app, port, 'localhost', async () => [HOST, '127.0.0.2'])
   await expect(opening).rejects.toThrow(
     new UsageError(`Port ${port} is in use: stop the program that uses it, or set PORT to another one.`),
@@ -184,7 +185,7 @@ test('an address of another machine is refused in one sentence', async () => {
   await expect(openListeners(app, 8080, '192.0.2.1')).rejects.toThrow(
     /^Cannot listen on 192\.0\.2\.1: .*\. Check HOST\.$/,
   )
-  await expect(freePort('192.0.2.1')).rejects.toThrow(/^Cannot listen on 192\.0\.2\.1: .*\. Check HOST\.$/)
+  await expect(holdPort('192.0.2.1')).rejects.toThrow(/^Cannot listen on 192\.0\.2\.1: .*\. Check HOST\.$/)
 })
 
 test.each([

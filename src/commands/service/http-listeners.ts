@@ -163,16 +163,15 @@ async function closeAll(app: App, [, ...others]: Server[], answers: Answers, gra
 }
 
 /**
- * Finds a free port. The API reference contains the address of the service, so the port must be known before listening.
+ * Finds a free port and keeps it from other programs until it is released. The API reference contains the address of the
+ * service, so the port must be known before the service can listen.
  */
-export async function freePort(host: string): Promise<number> {
-  const server = createSocketServer()
+export async function holdPort(host: string): Promise<{ port: number; release(): Promise<void> }> {
+  const server = createSocketServer().unref()
   await once(server.listen(0, host), 'listening').catch(error => {
     throw new UsageError(whyNotListening(error, 0, host))
   })
-  const port = portOf(server)
-  server.close()
-  return port
+  return { port: portOf(server), release: () => new Promise(released => server.close(() => released())) }
 }
 
 export const portOf = (server: SocketServer): number => (server.address() as AddressInfo).port

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { connect } from '../../db/sql.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { numberOf } from '../../testing/factories.ts'
+import { freePort } from '../../testing/free-port.ts'
 import { databaseUrl } from '../../testing/global-setup.ts'
 import {
   answerOf,
@@ -480,7 +481,7 @@ async function aWayTo(port: number) {
     await once(server, 'listening')
     return (server.address() as AddressInfo).port
   }
-  const own = await open(0)
+  const own = await open(await freePort())
   return {
     port: own,
     open: () => open(own),

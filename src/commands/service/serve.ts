@@ -17,7 +17,7 @@ import { type Demo, makeDemo } from './demo.ts'
 import { sendDemoDispatch } from './demo-dispatch.ts'
 import { makeDemoWidget } from './demo-widget.ts'
 import { watchDisk } from './disk-watch.ts'
-import { freePort, openListeners, takeConnections, urlOf } from './http-listeners.ts'
+import { holdPort, openListeners, takeConnections, urlOf } from './http-listeners.ts'
 import { makeLog } from './log.ts'
 import { type Address, addressAt, drained, type Service, startApi } from './processes/api.ts'
 import { Children, READY } from './processes/children.ts'
@@ -78,8 +78,12 @@ async function startProcesses(service: Service, counts: ProcessCounts): Promise<
 
 async function serveHere(service: Service): Promise<Processes> {
   const { config } = service
-  const address = addressAt(config, config.port || (await freePort(config.host)))
-  const api = await startApi(service, address, app => openListeners(app, address.port, config.host))
+  const held = config.port === 0 ? await holdPort(config.host) : undefined
+  const address = addressAt(config, held?.port ?? config.port)
+  const api = await startApi(service, address, async app => {
+    await held?.release()
+    return openListeners(app, address.port, config.host)
+  })
   return { address, ready: Promise.resolve(), stop: () => api.stop() }
 }
 

@@ -171,12 +171,12 @@ describe('an attempt fails, and the event waits, when the receiver', () => {
   test('answers 500: the event is sent again after the pause, not earlier, and with the same id', async () => {
     const { receiver, attempt } = await refuseTo((_, response, place) => response.writeHead(place ? 200 : 500).end())
     expect(attempt).toMatchObject({ statusCode: 500, error: null, triedEvents: 1, deliveredEvents: 0 })
-    travel(298)
+    travel(270)
     const other = await aReceiver()
     await enqueue(other.url, [eventOf(messages(1)[0]!)])
     await eventually(() => expect(other.requests).toHaveLength(1)) // by then the engine has read the due receivers again
     expect(receiver.requests).toHaveLength(1)
-    travel(3)
+    travel(31)
     await allDelivered()
     const ids = receiver.requests.map(({ headers }) => headers['webhook-id'])
     expect(ids).toEqual([ids[0], ids[0]])

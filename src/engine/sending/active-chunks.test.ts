@@ -173,10 +173,10 @@ test('a chunk whose lease is renewed late goes on when no other worker has taken
   const { lane } = await aStartedDispatch(db.sql, numbering, MESSAGES)
   const { chunks } = someChunks()
   const { gateway, submitted } = anOperator(async count => {
-    if (count === 1) await pause(2000)
+    if (count === 1) await pause(5000)
     await chunks.renewLate()
   })
-  await sendAll(chunks, lane, gateway, performance.now() - 4000)
+  await sendAll(chunks, lane, gateway, performance.now() - 1000)
   expect(submitted).toHaveLength(MESSAGES)
 })
 

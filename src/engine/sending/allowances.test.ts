@@ -50,7 +50,7 @@ test('a gateway rests when its own limit has too few parts, also for a lane with
 
 test('a gateway does not rest for the limit of a company', async () => {
   const from = allowances()
-  const poor = aLane({ companyRate: 1 })
+  const poor = aLane({ companyRate: 1 / 3600 })
   expect(await from.draw(poor, aGateway(), 1000, new Map())).toMatchObject({ parts: 1 })
   const again = await from.draw(poor, aGateway(), 1000, new Map())
   expect({ ...again, restMs: again.restMs ?? 'none' }).toMatchObject({ parts: 0, restMs: 'none' })
@@ -58,7 +58,7 @@ test('a gateway does not rest for the limit of a company', async () => {
 
 test('a code that waits for the limit of its company does not keep other companies from the gateway', async () => {
   const from = allowances()
-  const code = aLane({ companyRate: 1, priority: CODES, waiting: 1 })
+  const code = aLane({ companyRate: 1 / 3600, priority: CODES, waiting: 1 })
   await from.draw(code, aGateway(), 1000, new Map())
   expect(await from.draw(code, aGateway(), 1000, new Map())).toMatchObject({ parts: 0 })
   const other = await from.draw(aLane({ companyId: 8, waiting: 5 }), aGateway(), 1000, new Map())
