@@ -189,12 +189,15 @@ describe.skipIf(!hasBrowser)('the looks', () => {
     await cabinet.sql`insert into receivers (company_id, receiver, failures, probe_at, served_at)
       values (${full}, 'https://hooks.romashka.example', 20, now() + interval '4 minutes', now())`
     await aCallback(full, 'https://hooks.romashka.example/orders')
-    await cabinet.sql`select ensure_request_hour(now())`
-    await cabinet.sql`
-      insert into requests (owner_kind, owner_id, at, key_id, method, route, status, took_ms, address, request_id)
-      select 'COMPANY', ${full}, now() - make_interval(secs => n), 1, 'POST', '/api/v1/message',
-        case when n % 5 = 0 then 401 when n % 7 = 0 then 500 else 200 end, n * 37, '203.0.113.9', gen_random_uuid()
-      from generate_series(1, 12) n where date_trunc('hour', now()) = date_trunc('hour', now() - make_interval(secs => n))`
+    await cabinet.sql.begin(async sql => {
+      await sql`select ensure_request_hour(now())`
+      await sql`
+        insert into requests (owner_kind, owner_id, at, key_id, method, route, status, took_ms, address, request_id)
+        select 'COMPANY', ${full}, greatest(now() - make_interval(secs => n), date_trunc('hour', now())), 1, 'POST',
+          '/api/v1/message', case when n % 5 = 0 then 401 when n % 7 = 0 then 500 else 200 end, n * 37, '203.0.113.9',
+          gen_random_uuid()
+        from generate_series(1, 12) n`
+    })
     login = (await aPerson(cabinet.sql, ofPartner(world.partner.partnerId), 'owner')).login
   })
 

@@ -76,10 +76,10 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
       destination,
       substitutions: { name: names[i]! },
     }))
-    // A minute's worth of messages: a busy browser needs long until the dispatch is stopped.
+    // Three minutes' worth of messages: a busy browser needs long until the dispatch is stopped.
     const others = someRecipients(598).map(each => ({ ...each, substitutions: { name: 'Ольга' } }))
     const dispatchId = await made([...others, ...notReached], 'Здравствуйте, {name}')
-    await aGateway(cabinet.sql, { partsPerSecond: 10 })
+    await aGateway(cabinet.sql, { partsPerSecond: 3 })
     const { page, faults } = await signedIn('sender', 'dispatches')
     await page.getByRole('row').filter({ hasText: '600 recipients' }).getByRole('link', { name: 'Test' }).click()
     await page.getByText('live', { exact: true }).waitFor()

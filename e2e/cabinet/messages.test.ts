@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
     ])
     const lines = (await readFile((await file.path())!, 'utf8')).trimEnd().split('\r\n')
     expect([lines.length, lines[1]!.includes('order-10517')]).toEqual([2, true])
-    await box.fill('yesterday')
+    await box.fill('12.11.2020')
     await page.getByText('No message found').waitFor()
     expect(await box.inputValue()).toBe('')
     await page.getByRole('button', { name: 'Remove the filter Time' }).click()

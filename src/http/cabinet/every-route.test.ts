@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
 import { uuid7Batch } from '../../base/uuid7.ts'
+import { monthOf } from '../../domain/ledger/account.ts'
 import { topUp } from '../../domain/ledger/ledger.ts'
 import { pageOfLines } from '../../domain/ledger/lines.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
@@ -255,6 +256,8 @@ beforeAll(async () => {
     { name: 'Vasilek' },
   )
   neighbour = await signedIn(ofCompany(beside), 'owner')
+  // Otherwise a session that is used again after a minute changes its row, which is no trace of an attack.
+  await api.sql`update person_sessions set used_at = now() + interval '1 hour'`
 })
 
 async function aSide(name: string): Promise<Side> {
@@ -352,7 +355,7 @@ const idsOfTheirs = (route: string): Record<string, unknown> => ({
   kind: 'verifiers',
   code: 'ofKolibri',
   msisdn: BLACKLISTED,
-  month: new Date().toISOString().slice(0, 7),
+  month: monthOf(new Date(), billingZone).slice(0, 7),
   day: theirs.line.split('/')[0]!,
   lineId: theirs.line.split('/')[1]!,
 })
@@ -753,9 +756,9 @@ describe('a request of another site', () => {
   test('is no way around it: HEAD and GET change nothing', async () => {
     const admin = await signedIn(staff, 'admin')
     const reading = routes.filter(({ route }) => route.startsWith('GET') && route !== 'GET /live')
-    const before = await printOfTables(api.sql, ['sessions'])
+    const before = await printOfTables(api.sql, ['person_sessions'])
     for (const { route } of reading) await ask(admin, route, requestOf(route, theirs.companyId)[0])
-    expect(await printOfTables(api.sql, ['sessions'])).toEqual(before)
+    expect(await printOfTables(api.sql, ['person_sessions'])).toEqual(before)
   })
 })
 

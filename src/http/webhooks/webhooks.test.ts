@@ -286,7 +286,7 @@ describe('WhatsApp', () => {
     const cloud = await startCloud({ ...account, apiVersion: 'v25.0', displayPhoneNumber: '74950000000' })
     atEnd.push(() => cloud.stop())
     cloud.play({ do: 'silence' })
-    const gateway = await aWhatsapp({ baseUrl: cloud.url, timeoutMs: 300, senderNames: 'ROMASHKA' })
+    const gateway = await aWhatsapp({ baseUrl: cloud.url, timeoutMs: 2000, senderNames: 'ROMASHKA' })
     const content = { contentType: 'template', templateId: 'hello', parameters: [] }
     const sent = await app.inject({
       method: 'POST',

@@ -101,7 +101,7 @@ describe('the tabs', () => {
     await api.sql`
       insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, text)
       select ${busy.companyId}, message_uuid, 1, 'DELIVERED', 1, 1, '79160000001', 'Hello'
-      from unnest(${uuid7Batch(new Date(Date.now() - 60_000), 8000)}::uuid[]) message_uuid`
+      from unnest(${uuid7Batch(new Date(), 8000)}::uuid[]) message_uuid`
     await api.sql`analyze messages`
     for (const companyIds of [[busy.companyId], [busy.companyId, theirs.companyId]])
       for (const mode of planModes) {

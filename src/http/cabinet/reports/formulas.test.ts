@@ -3,6 +3,7 @@ import { opensFormula, withFormula, withoutFormula } from '../../../base/formula
 import { money } from '../../../base/money.ts'
 import { setSwitches } from '../../../domain/companies/companies.ts'
 import { receiveInbound } from '../../../domain/inbound/inbound.ts'
+import { monthOf } from '../../../domain/ledger/account.ts'
 import { topUp } from '../../../domain/ledger/ledger.ts'
 import { loadNumbering } from '../../../domain/numbering/numbering.ts'
 import { useApp } from '../../../testing/api.ts'
@@ -16,7 +17,7 @@ import { aDispatch, billingZone, someRecipients } from '../../../testing/world.t
 
 const { api } = useApp('/docs/partner.json')
 const FORMULA = '=HYPERLINK(1)'
-const month = new Date().toISOString().slice(0, 7)
+const month = monthOf(new Date(), billingZone).slice(0, 7)
 let routes: string[]
 let admin: CabinetBrowser
 let companyId: number

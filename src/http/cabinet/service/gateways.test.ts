@@ -93,8 +93,10 @@ const aState = (gatewayId: number, given: object = {}) =>
     },
   ])
 
+/** The same for all calls: a second call in the next minute would write another row. */
+const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000)
+
 function aMinute(gatewayId: number, given: object = {}) {
-  const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000)
   const counts = { parts: 5, taken: 4, ended: 1, failed: 1, errors: [], changes: 1 }
   return writeGatewayMinutes(api.sql, worker, [{ gatewayId, minute, ...counts, ...given }])
 }
