@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { roles } from '../../src/domain/people/person.ts'
 import { rightsOf } from '../../src/domain/people/rights.ts'
+import { pagesWithoutSession } from '../../src/http/cabinet/pages.ts'
+import { invitationRoutes } from './invitation/routes.ts'
 import { firstPageOf, pagesOf } from './navigation.ts'
+import { signInRoutes } from './sign-in/routes.ts'
 
 const everyone = [
   ...roles.COMPANY.map(role => ({ kind: 'COMPANY' as const, role })),
@@ -23,4 +26,11 @@ test('the people page is shown only to people who may see people', () => {
 
 test('every person has a first page', () => {
   for (const person of everyone) expect(firstPageOf({ kind: person.kind, rights: rightsOf(person) })).toMatch(/^\//)
+})
+
+test('the server knows the pages that do not ask for the session', () => {
+  const paths = [...signInRoutes, ...invitationRoutes].map(({ options }) =>
+    'path' in options ? options.path : undefined,
+  )
+  expect(pagesWithoutSession.map(page => `/${page}`)).toEqual(paths)
 })

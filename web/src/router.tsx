@@ -33,6 +33,7 @@ const basepath = new URL(document.baseURI).pathname
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
+    // The server must know the pages outside the shell: `pagesWithoutSession` in src/http/cabinet/pages.ts.
     ...signInRoutes,
     ...invitationRoutes,
     shellRoute.addChildren([

@@ -1,6 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { projectDir } from '../../base/process/project.ts'
@@ -183,11 +185,20 @@ describe('moving', () => {
     copyData(folder)
     await writeFile(join(folder, 'postgres/PG_VERSION'), '17')
     const before = (await readdir(folder)).sort()
+    let attempts = 0
+    const registry = createServer(socket => {
+      attempts++
+      socket.destroy()
+    })
+    await once(registry.listen(0, '127.0.0.1'), 'listening')
+    const { port } = registry.address() as AddressInfo
     expectSentence(
-      await run(['database', 'upgrade'], { TIDINGS_DATA: folder, npm_config_registry: 'http://localhost:1' }),
+      await run(['database', 'upgrade'], { TIDINGS_DATA: folder, npm_config_registry: `http://127.0.0.1:${port}` }),
       /PostgreSQL 17 could not be fetched with npm \(.*\): nothing was changed\./,
     )
+    registry.close()
     expect((await readdir(folder)).sort()).toEqual(before)
+    expect(attempts).toBe(2) // npm itself would try three times, after longer and longer pauses
   })
 
   test('that was interrupted at the last step is ended by the same command', async () => {

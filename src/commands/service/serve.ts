@@ -81,7 +81,7 @@ async function serveHere(service: Service): Promise<Processes> {
   const held = config.port === 0 ? await holdPort(config.host) : undefined
   const address = addressAt(config, held?.port ?? config.port)
   const api = await startApi(service, address, async app => {
-    await app.ready()
+    await app.ready() // before the release: until the service listens, another program could take the port
     await held?.release()
     return openListeners(app, address.port, config.host)
   })

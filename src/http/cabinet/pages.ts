@@ -83,8 +83,8 @@ async function sendIndex(reply: FastifyReply, files: BuiltFiles, path: string) {
     .send(index)
 }
 
-/** Pages that a person opens before signing in. Their paths are routes of `web/src`. */
-const pagesWithoutSession = ['sign-in', 'accept-invitation']
+/** Pages that a person opens before signing in: the routes of `web/src/router.tsx` outside the shell. */
+export const pagesWithoutSession = ['sign-in', 'accept-invitation']
 
 /**
  * The browser asks for the session together with the scripts of the page, because the first query of the page waits for

@@ -1,9 +1,9 @@
 type Limits = { most: number; forMs: number; clock: () => number }
 
 /**
- * Entries that were set within the given time, or at least within half of it, and at most `most` of them. Two maps take
- * turns: when the young one is half the time old or has half the entries, the old one is forgotten as a whole. This costs
- * nothing for each entry, neither memory nor time.
+ * Keeps at most `most` entries, each for at least half of `forMs` unless there are too many, and while the map is used, for
+ * no longer than `forMs`. Two maps take turns: when the young one is half the time old or has half the entries, the old one
+ * is forgotten as a whole. So no entry needs a time or a place in a list.
  */
 export class RecentMap<Key, Value> {
   readonly #limits: Limits
