@@ -1837,7 +1837,7 @@ create table verifications (
   confirmed_at      timestamp with time zone,
   constraint verifications_pkey PRIMARY KEY (company_id, verification_uuid),
   constraint verifications_tries_left_check CHECK ((tries_left >= 0))
-) with (fillfactor=80);
+) with (fillfactor=50);
 CREATE INDEX verifications_by_destination ON verifications USING btree (destination, company_id, verification_uuid);
 CREATE INDEX verifications_by_prefix ON verifications USING btree (prefix, company_id, verification_uuid);
 
@@ -2211,50 +2211,45 @@ CREATE OR REPLACE FUNCTION check_codes(of_company bigint, verification_uuids uui
 AS $function$
 #variable_conflict use_column
 declare
-  locked record;
-  guess bytea;
-  failed uuid[] := '{}';
-  confirmed uuid[] := '{}';
-  confirmed_verifiers text[] := '{}';
-  confirmed_channels text[] := '{}';
-  confirmed_countries text[] := '{}';
-  confirmed_times bigint[] := '{}';
+  judged uuid[];
+  statuses text[];
+  tries integer[];
+  confirmed_verifiers text[];
+  confirmed_channels text[];
+  confirmed_countries text[];
+  confirmed_times bigint[];
 begin
-  for locked in
-    select v.* from verifications v
+  with locked as materialized (
+    select v.verification_uuid, v.verifier_id, v.channel_type, v.country, v.sent_at, v.tries_left,
+      v.confirmed_at is null as is_open,
+      v.tries_left = 0 or now() >= all (v.code_ends) as is_over,
+      exists (
+        select from unnest(v.code_hashes, v.code_ends) c (hash, ends)
+        where c.hash = decode(hashes[array_position(verification_uuids, v.verification_uuid)], 'hex') and c.ends > now()
+      ) as is_right
+    from verifications v
     where v.company_id = of_company and v.verification_uuid = any (verification_uuids)
-    order by v.verification_uuid for update
-  loop
-    guess := decode(hashes[array_position(verification_uuids, locked.verification_uuid)], 'hex');
-    uuid := locked.verification_uuid;
-    tries_left := locked.tries_left;
-    if tries_left = 0 or now() >= all (locked.code_ends) then
-      status := 'EXPIRED';
-    elsif guess = any (locked.code_hashes) and exists (
-      select from unnest(locked.code_hashes, locked.code_ends) c (hash, ends) where c.hash = guess and c.ends > now())
-    then
-      status := 'CONFIRMED';
-      if locked.confirmed_at is null then
-        confirmed := confirmed || uuid;
-        confirmed_verifiers := confirmed_verifiers || locked.verifier_id;
-        confirmed_channels := confirmed_channels || locked.channel_type;
-        confirmed_countries := confirmed_countries || locked.country;
-        confirmed_times := confirmed_times || greatest(0, extract(epoch from now() - locked.sent_at) * 1000)::bigint;
-      end if;
-    else
-      status := 'WRONG_CODE';
-      failed := failed || uuid;
-      tries_left := tries_left - 1;
-    end if;
-    return next;
-  end loop;
-  if cardinality(failed) > 0 then
+    order by v.verification_uuid for update),
+  failed as (
     update verifications v set tries_left = v.tries_left - 1
-    where v.company_id = of_company and v.verification_uuid = any (failed);
-  end if;
-  if cardinality(confirmed) > 0 then
+    where v.company_id = of_company
+      and v.verification_uuid = any (array(select l.verification_uuid from locked l where not is_over and not is_right))),
+  confirmed as (
     update verifications v set confirmed_at = now()
-    where v.company_id = of_company and v.verification_uuid = any (confirmed);
+    where v.company_id = of_company
+      and v.verification_uuid = any (array(
+        select l.verification_uuid from locked l where not is_over and is_right and is_open)))
+  select array_agg(l.verification_uuid),
+    array_agg(case when is_over then 'EXPIRED' when is_right then 'CONFIRMED' else 'WRONG_CODE' end),
+    array_agg(case when is_over or is_right then l.tries_left else l.tries_left - 1 end),
+    array_agg(l.verifier_id) filter (where not is_over and is_right and is_open),
+    array_agg(l.channel_type) filter (where not is_over and is_right and is_open),
+    array_agg(l.country) filter (where not is_over and is_right and is_open),
+    array_agg(greatest(0, extract(epoch from now() - l.sent_at) * 1000)::bigint)
+      filter (where not is_over and is_right and is_open)
+  into judged, statuses, tries, confirmed_verifiers, confirmed_channels, confirmed_countries, confirmed_times
+  from locked l;
+  if confirmed_verifiers is not null then
     -- Counters are locked in the order of their keys.
     insert into verification_counters as k (company_id, verifier_id, day, channel_type, country, what, count, total_ms)
     select c.company_id, q.verifier_id, (now() at time zone 'UTC')::date, q.channel_type, q.country, 'confirmed', count(*),
@@ -2267,6 +2262,7 @@ begin
     on conflict (company_id, verifier_id, day, channel_type, country, what)
     do update set count = k.count + excluded.count, total_ms = k.total_ms + excluded.total_ms;
   end if;
+  return query select * from unnest(judged, statuses, tries);
 end $function$;
 
 -- =====================================================================================================================

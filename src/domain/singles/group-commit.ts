@@ -1,3 +1,4 @@
+import { Gathering } from '../../base/concurrency/gathering.ts'
 import { isDatabaseAway, isDatabaseBusy } from '../../base/database-losses.ts'
 
 const MOST_ITEMS = 2000
@@ -66,7 +67,7 @@ class Queue<Item, Result> {
   #groups = 0
   /** The newest group has not reached its commit yet, or the next one is being gathered. */
   #isBlocked = false
-  #onRequest: (() => void) | undefined
+  readonly #gathering = new Gathering()
 
   constructor(writeAll: WriteAll<Item, Result>) {
     this.#writeAll = writeAll
@@ -75,7 +76,7 @@ class Queue<Item, Result> {
   /** `onIdle` is called when all requests are written. */
   add(request: Request<Item, Result>, onIdle: () => void) {
     this.#waiting.push(request)
-    this.#onRequest?.()
+    this.#gathering.arrived()
     this.#startNext(onIdle)
   }
 
@@ -107,7 +108,7 @@ class Queue<Item, Result> {
     const requests = group.length + this.#waiting.length
     if (!isLong && requests >= LEAST_REQUESTS && sizeOf(this.#waiting) < ENOUGH_ITEMS) {
       await ended
-      await this.#gather(requests, (performance.now() - begunAt) / 2)
+      await this.#gathering.until(() => this.#isEnough(requests), performance.now() - begunAt)
     }
     this.#isBlocked = false
     this.#startNext(onIdle)
@@ -116,21 +117,8 @@ class Queue<Item, Result> {
     this.#startNext(onIdle)
   }
 
-  /**
-   * Waits until so many requests are there: the clients that were just answered have sent their next ones. Waits at most
-   * `mostMs`. The cost of a group hardly depends on its size, and without this wait half of the clients are in one group
-   * and half in the next.
-   */
-  async #gather(requests: number, mostMs: number) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const late = setTimeout(resolve, mostMs)
-    this.#onRequest = () => {
-      if (this.#waiting.length >= requests || sizeOf(this.#waiting) >= ENOUGH_ITEMS) resolve()
-    }
-    this.#onRequest()
-    await promise
-    clearTimeout(late)
-    this.#onRequest = undefined
+  #isEnough(requests: number) {
+    return this.#waiting.length >= requests || sizeOf(this.#waiting) >= ENOUGH_ITEMS
   }
 }
 

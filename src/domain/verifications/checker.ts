@@ -1,3 +1,4 @@
+import { Gathering } from '../../base/concurrency/gathering.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { CodeBox } from './code-box.ts'
@@ -9,7 +10,7 @@ export type Checked = { status: CheckStatus; triesLeft: number }
 
 type Guess = { uuid: string; hash: string; answer: PromiseWithResolvers<Checked> }
 /** Guesses that wait, by verification, each in the order in which they came. */
-type Line = { waiting: Map<string, Guess[]>; count: number; isBusy: boolean }
+type Line = { waiting: Map<string, Guess[]>; count: number; isBusy: boolean; gathering: Gathering }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const MOST_AT_ONCE = 500
@@ -17,12 +18,17 @@ const MOST_WAITING = 50_000
 /** The most waiting checks of one company, so that slow or attacked companies do not block the others. */
 const MOST_WAITING_OF_COMPANY = 10_000
 const RETRY_AFTER_SECONDS = 2
+/** After a statement with fewer checks the next one does not wait: it would gain little. */
+const LEAST_GATHERED = 8
+/** The longest wait for further checks, as a multiple of the time that the statement before took. */
+const MOST_GATHERING = 2
 
 /**
  * Checks codes. Codes of a company that arrive while a statement of this company runs are checked together in the next
- * statement. A second guess at the same verification waits for another statement. If waiting guesses have the same
- * answer, they get it at once: a flood of guesses at one verification takes one statement for each of its tries, and does
- * not delay the other checks of the company. Companies do not wait for each other.
+ * statement. After a statement with many codes, the next one waits a moment for the clients that were just answered. A
+ * second guess at the same verification waits for another statement. If waiting guesses have the same answer, they get it
+ * at once: a flood of guesses at one verification takes one statement for each of its tries, and does not delay the other
+ * checks of the company. Companies do not wait for each other.
  */
 export class CodeChecker {
   readonly #sql: Pool
@@ -38,7 +44,7 @@ export class CodeChecker {
   async check(companyId: number, verificationUuid: string, code: string): Promise<Checked> {
     const uuid = verificationUuid.toLowerCase()
     if (!UUID.test(uuid)) return NOT_FOUND
-    const line = this.#lines.get(companyId) ?? { waiting: new Map(), count: 0, isBusy: false }
+    const line = this.#lines.get(companyId) ?? newLine()
     if (this.#waiting >= MOST_WAITING || line.count >= MOST_WAITING_OF_COMPANY) throw tooBusy()
     const guess = { uuid, hash: this.#codes.hash(uuid, code), answer: Promise.withResolvers<Checked>() }
     this.#waiting += 1
@@ -47,6 +53,7 @@ export class CodeChecker {
     const ofSame = line.waiting.get(uuid)
     if (ofSame) ofSame.push(guess)
     else line.waiting.set(uuid, [guess])
+    line.gathering.arrived()
     if (!line.isBusy) void this.#workOff(companyId, line)
     return guess.answer.promise
   }
@@ -55,9 +62,11 @@ export class CodeChecker {
     line.isBusy = true
     while (line.waiting.size > 0) {
       await new Promise(resolve => setImmediate(resolve)) // codes of the same turn are checked together
+      const begunAt = performance.now()
       const guesses = takeDistinct(line)
       this.#leave(line, guesses)
       await this.#checkTogether(companyId, line, guesses)
+      if (guesses.length >= LEAST_GATHERED) await gatherAsMany(line, guesses.length, performance.now() - begunAt)
     }
     this.#lines.delete(companyId)
   }
@@ -83,6 +92,14 @@ export class CodeChecker {
     this.#waiting -= guesses.length
   }
 }
+
+/** Waits until as many checks are there as before: the checks that wait, and the next ones of the answered clients. */
+function gatherAsMany(line: Line, answered: number, tookMs: number): Promise<void> {
+  const enough = Math.min(line.count + answered, MOST_AT_ONCE)
+  return line.gathering.until(() => line.count >= enough, MOST_GATHERING * tookMs)
+}
+
+const newLine = (): Line => ({ waiting: new Map(), count: 0, isBusy: false, gathering: new Gathering() })
 
 const NOT_FOUND: Checked = { status: 'NOT_FOUND', triesLeft: 0 }
 
