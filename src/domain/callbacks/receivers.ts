@@ -1,5 +1,5 @@
 import { byCompany } from '../../db/by-company.ts'
-import { acrossCompanies } from '../../db/reachable.ts'
+import { acrossCompanies, ignoreNodeAway } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Receiver, ReceiverKey } from './callback.ts'
 import * as store from './store.ts'
@@ -35,7 +35,7 @@ async function waitingReceivers(sql: Sql, now: Date): Promise<store.WaitingRecei
   const others = await byCompany(
     first.filter(({ hasMore }) => hasMore),
     companyId => store.selectReceiversOf(sql, companyId, now),
-  )
+  ).catch(error => ignoreNodeAway(error) ?? [])
   return [...first.filter(({ hasMore }) => !hasMore), ...others]
 }
 
