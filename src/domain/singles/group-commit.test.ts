@@ -105,6 +105,26 @@ test('a group that waits for a lock does not hold up the next one, also when its
   await Promise.all([...first, ...second])
 })
 
+test('a commit that takes seconds does not make the next group wait for seconds', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { groups, commit } = aWriter()
+  const first = tenOf('a').map(item => commit.write(COMPANY, [item]))
+  await turns()
+  groups[0]?.reachCommit()
+  await turns()
+  vi.advanceTimersByTime(5000)
+  groups[0]?.end()
+  await turns()
+  const second = commit.write(COMPANY, ['b'])
+  await turns()
+  vi.advanceTimersByTime(50)
+  await turns()
+  expect(groups).toHaveLength(2)
+  groups[1]?.end()
+  await Promise.all([...first, second])
+})
+
 test('a group that fails is written again request by request, and only the bad request fails', async () => {
   const commit = new GroupCommit<string, string>(async (_, items) => {
     if (items.includes('bad')) throw new Error('refused')

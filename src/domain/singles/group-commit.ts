@@ -4,7 +4,7 @@ import { isDatabaseAway, isDatabaseBusy } from '../../base/database-losses.ts'
 const MOST_ITEMS = 2000
 /** While one group of a company commits, the next one is drafted and waits for the lock of the account. */
 const MOST_GROUPS = 2
-/** After this time the next group begins without waiting for the group before. */
+/** After this time the next group begins without waiting for the group before, or for further requests. */
 const LONG_MS = 50
 /** With fewer requests at once, or with more messages, a group is not made larger: it would gain little. */
 const LEAST_REQUESTS = 8
@@ -108,7 +108,8 @@ class Queue<Item, Result> {
     const requests = group.length + this.#waiting.length
     if (!isLong && requests >= LEAST_REQUESTS && sizeOf(this.#waiting) < ENOUGH_ITEMS) {
       await ended
-      await this.#gathering.until(() => this.#isEnough(requests), performance.now() - begunAt)
+      const tookMs = performance.now() - begunAt
+      await this.#gathering.until(() => this.#isEnough(requests), Math.min(tookMs, LONG_MS))
     }
     this.#isBlocked = false
     this.#startNext(onIdle)

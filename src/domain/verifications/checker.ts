@@ -20,8 +20,9 @@ const MOST_WAITING_OF_COMPANY = 10_000
 const RETRY_AFTER_SECONDS = 2
 /** After a statement with fewer checks the next one does not wait: it would gain little. */
 const LEAST_GATHERED = 8
-/** The longest wait for further checks, as a multiple of the time that the statement before took. */
-const MOST_GATHERING = 2
+/** The longest wait for further checks: a multiple of the time that the statement before took, but never longer than this. */
+const GATHERING_TIMES = 2
+const MOST_GATHERING_MS = 20
 
 /**
  * Checks codes. Codes of a company that arrive while a statement of this company runs are checked together in the next
@@ -96,7 +97,7 @@ export class CodeChecker {
 /** Waits until as many checks are there as before: the checks that wait, and the next ones of the answered clients. */
 function gatherAsMany(line: Line, answered: number, tookMs: number): Promise<void> {
   const enough = Math.min(line.count + answered, MOST_AT_ONCE)
-  return line.gathering.until(() => line.count >= enough, MOST_GATHERING * tookMs)
+  return line.gathering.until(() => line.count >= enough, Math.min(GATHERING_TIMES * tookMs, MOST_GATHERING_MS))
 }
 
 const newLine = (): Line => ({ waiting: new Map(), count: 0, isBusy: false, gathering: new Gathering() })
