@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin, type Rolldown } from 'vite'
+import { filesNeededBy, plainScripts } from './build/plain-scripts.ts'
 
 /** The URL of `npm run dev`, unless TIDINGS_URL names another. */
 const service = process.env.TIDINGS_URL ?? 'http://localhost:8080'
@@ -27,6 +28,7 @@ export default defineConfig(({ command }) => ({
     command === 'serve' ? indexOfDevelopment() : waitForScript(),
     askForFont(),
     askForDrawing(),
+    plainScripts(),
     compileEarly(),
   ],
   build: {
@@ -50,12 +52,15 @@ const indexOfDevelopment = (): Plugin => ({
   transformIndexHtml: html => html.replaceAll('%BASE%', DEV_BASE).replaceAll('%NONCE%', 'development'),
 })
 
-/** Paints nothing before the script has chosen the theme, so that a dark page does not flash white. */
+/**
+ * The first script is a plain script, which runs when the index is parsed. The browser paints nothing before the script
+ * has chosen the theme, so that a dark page does not flash white.
+ */
 const waitForScript = (): Plugin => ({
   name: 'wait-for-script',
   transformIndexHtml: {
     order: 'post',
-    handler: html => html.replaceAll('<script type="module"', '<script type="module" blocking="render"'),
+    handler: html => html.replaceAll('<script type="module" crossorigin', '<script defer blocking="render"'),
   },
 })
 
@@ -81,9 +86,9 @@ const askForDrawing = (): Plugin => ({
   transformIndexHtml: {
     order: 'post',
     handler: (_, { bundle = {} }) =>
-      [...filesOf('/draw.tsx', bundle)].map(file => ({
+      filesOf('/draw.tsx', bundle).map(file => ({
         tag: 'link',
-        attrs: { rel: 'modulepreload', href: `./${file}`, crossorigin: true },
+        attrs: { rel: 'preload', href: `./${file}`, as: 'script' },
         injectTo: 'head',
       })),
   },
@@ -107,18 +112,10 @@ const compileEarly = (): Plugin => ({
   },
 })
 
-/** The file of a module, and the files that it needs. */
-function filesOf(module: string, bundle: Rolldown.OutputBundle): Set<string> {
-  const files = new Set<string>()
-  const add = (file: string) => {
-    const chunk = bundle[file]
-    if (chunk?.type !== 'chunk' || chunk.isEntry || files.has(file)) return
-    files.add(file)
-    chunk.imports.forEach(add)
-  }
-  for (const [file, chunk] of Object.entries(bundle)) {
-    if (chunk.type === 'chunk' && chunk.facadeModuleId?.endsWith(module)) add(file)
-  }
-  if (files.size === 0) throw new Error(`No file of the build begins with ${module}: the index cannot preload it`)
-  return files
+/** The file that begins with a module, and the files that it needs. */
+function filesOf(module: string, bundle: Rolldown.OutputBundle): string[] {
+  const chunks = Object.values(bundle).filter(chunk => chunk.type === 'chunk')
+  const first = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(module))?.fileName
+  if (!first) throw new Error(`No file of the build begins with ${module}: the index cannot preload it`)
+  return [first, ...filesNeededBy(first, bundle)]
 }

@@ -3,6 +3,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { colorSchemeManager, cssVariablesResolver, theme } from './look/theme.ts'
+import { useIsDrawn } from './parts/first-drawing.ts'
 import { NotFoundPage, PageError } from './parts/pages/lost-pages.tsx'
 import { router } from './router.tsx'
 import { queryClient } from './session.ts'
@@ -19,10 +20,15 @@ export const App = ({ nonce }: { nonce: string }) => (
     getStyleNonce={() => nonce}
   >
     <QueryClientProvider client={queryClient}>
-      <Suspense>
-        <Toasts />
-      </Suspense>
+      <LaterToasts />
       <RouterProvider router={router} defaultErrorComponent={PageError} defaultNotFoundComponent={NotFoundPage} />
     </QueryClientProvider>
   </MantineProvider>
 )
+
+const LaterToasts = () =>
+  useIsDrawn() && (
+    <Suspense>
+      <Toasts />
+    </Suspense>
+  )

@@ -1,5 +1,6 @@
 import { showTheme } from './look/first-theme.ts'
 import { loadScriptsOfPage, router } from './router.tsx'
+import { readsBegan } from './shell/page.ts'
 import { languageOfDevice, showLanguage } from './words/words.ts'
 
 /**
@@ -7,20 +8,24 @@ import { languageOfDevice, showLanguage } from './words/words.ts'
  * nothing else is requested before it has run: the scripts that draw are loaded meanwhile.
  */
 async function drawPage() {
+  const routed = router.load()
   const [{ draw }] = await Promise.all([
-    loadDrawing(),
+    loadDrawing(Promise.race([routed, readsBegan])),
     showLanguage(languageOfDevice()),
-    router.load(),
+    routed,
     loadScriptsOfPage(),
   ])
   draw()
 }
 
 /**
+ * The index preloads these scripts. They run while the server reads the data of the page, so they wait for the requests.
+ *
  * React and Mantine create errors while they start, and throw them only later. For the stack of an error the browser would
  * parse the whole script again.
  */
-async function loadDrawing() {
+async function loadDrawing(requests: Promise<void>) {
+  await requests
   const usual = Error.stackTraceLimit
   Error.stackTraceLimit = 0
   try {
@@ -45,10 +50,11 @@ function tellFailure(error: unknown) {
 }
 
 /**
- * Asks for the font before the first layout. If it is decoded when the page is drawn, the browser does not lay out every
- * text a second time. Without the font the page is drawn with another one.
+ * Asks for both files of the font before the first layout: an English page shows Russian texts of messages. If they are
+ * decoded when the page is drawn, the browser does not lay out every text a second time. Without the font the page is
+ * drawn with another one.
  */
-const loadFont = () => document.fonts.load('1em Inter', languageOfDevice() === 'ru' ? 'AЯ' : 'A')
+const loadFont = () => document.fonts.load('1em Inter', 'AЯ')
 
 showTheme()
 void loadFont().catch(() => {})

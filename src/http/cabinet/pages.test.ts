@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -150,17 +150,34 @@ describe('the build', () => {
     return [...wraps.matchAll(/'(\w+)'/g)].map(([, part]) => `src/words/ru/of-${part}.ts`)
   }
 
-  /** The scripts that the index names. */
+  /** The scripts that the index names: the first one, and the scripts that draw, which the index preloads. */
   async function chunksOfIndex(manifest: Manifest): Promise<string[]> {
     const index = await readFile(new URL('index.html', built), 'utf8')
-    const files = [...index.matchAll(/<script [^>]*src="\.\/([^"]+)"/g)].map(([, file]) => file!)
+    const files = [...index.matchAll(/(?:src|href)="\.\/([^"]+\.js)"/g)].map(([, file]) => file!)
     const names = files.map(file => Object.keys(manifest).find(name => manifest[name]!.file === file)!)
-    expect(names.length).toBeGreaterThan(0)
+    expect(names.length).toBeGreaterThan(1)
     expect(names).not.toContain(undefined)
     return names
   }
 
   const gzippedSize = async (file: string) => gzipSync(await readFile(new URL(file, built))).length
+
+  /** Chromium uses the compiled code that it keeps only for plain scripts. It compiles modules again at every visit. */
+  test('has no modules except workers, so that a browser uses what it has compiled before', async () => {
+    const index = await readFile(new URL('index.html', built), 'utf8')
+    expect(index).toContain('<script defer blocking="render" src=')
+    expect(index).not.toContain('module')
+    const scripts = (await readdir(new URL('assets/', built))).filter(name => /(?<!worker-[\w-]{8})\.js$/.test(name))
+    expect(scripts.length).toBeGreaterThan(50)
+    for (const script of scripts) {
+      const code = await readFile(new URL(`assets/${script}`, built), 'utf8')
+      expect([script, code.includes(`tidingsScript("${script}",(function(require,exports,load){`)]).toEqual([
+        script,
+        true,
+      ])
+      expect([script, /\bimport\.meta\b|[;\n]import\b|[;\n]export\b/.exec(code)]).toEqual([script, null])
+    }
+  })
 
   test('has no script or style inside its index, and loads nothing from other hosts', async () => {
     const index = await readFile(new URL('index.html', built), 'utf8')

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { useIsDrawn } from '../parts/first-drawing.ts'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
@@ -13,6 +14,7 @@ import { Sessions } from './sessions.tsx'
 export function AccountPage() {
   const { say } = useWords()
   const { role, login, kind } = useMe()
+  const isDrawn = useIsDrawn() // the sessions are below the first screen
   const passwordNote = say(kind === 'PARTNER' ? 'account.password.partnerNote' : 'account.password.note')
   return (
     <>
@@ -30,7 +32,7 @@ export function AccountPage() {
         <SecondFactor />
       </Section>
       <Section title={say('account.sessions.title')} note={say('account.sessions.note')}>
-        <Sessions />
+        {isDrawn && <Sessions />}
       </Section>
     </>
   )

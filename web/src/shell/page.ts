@@ -23,6 +23,10 @@ type Opening = {
   cause: 'preload' | 'enter' | 'stay'
 }
 
+const began = Promise.withResolvers<void>()
+/** When the first reads of the first page have been sent. Pages outside the shell have none. */
+export const readsBegan = began.promise
+
 /** The longest wait for the data of a page. After that the page is drawn without them. */
 const MOST_WAIT_MS = 150
 
@@ -45,8 +49,9 @@ export const pageOf = <Module extends object, Name extends keyof Module & string
     const { search } = location
     const chosen = typeof search.company === 'number' ? search.company : undefined
     const companyId = chosen ?? me.companyId ?? undefined
-    const reads = firstReads({ me, chosen, companyId, params, search })
-    await Promise.race([Promise.all(reads.map(prefetch)), after(MOST_WAIT_MS)])
+    const reads = firstReads({ me, chosen, companyId, params, search }).map(prefetch)
+    began.resolve()
+    await Promise.race([Promise.all(reads), after(MOST_WAIT_MS)])
   },
 })
 

@@ -15,14 +15,14 @@ export const shellRoute = createRoute({
   }),
   search: { middlewares: [retainSearchParams(['company'])] },
   beforeLoad: async ({ location }) => ({ me: await requireMe(location.href) }),
+  // Runs beside the first reads of the page, which do not wait for the words.
+  loader: ({ context: { me } }) => showLanguage(me.language ?? languageOfDevice()),
   component: lazyRouteComponent(() => import('./shell.tsx'), 'Shell'),
 })
 
 async function requireMe(back: string): Promise<Me> {
   try {
-    const { person } = await queryClient.ensureQueryData(sessionQuery)
-    await showLanguage(person.language ?? languageOfDevice())
-    return person
+    return (await queryClient.ensureQueryData(sessionQuery)).person
   } catch (error) {
     if (isSignedOut(error)) throw redirect({ to: '/sign-in', search: back === '/' ? {} : { back } })
     throw error

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Icon } from '../parts/content/icon.tsx'
+import { useIsDrawn } from '../parts/first-drawing.ts'
 import { BoneRows } from '../parts/lists/bones.tsx'
 import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
@@ -95,6 +96,7 @@ const Partners = ({ label, books }: { label: string; books: Book['books'] }) =>
 
 function Shown({ data }: { data: Book }) {
   const { say } = useWords()
+  const isDrawn = useIsDrawn() // other prices are below the tariffs, which fill a screen
   const mayChange = useMe().rights.includes('tariffs.change')
   if (data.partner && data.tariffs.length === 0)
     return (
@@ -107,7 +109,7 @@ function Shown({ data }: { data: Book }) {
   return (
     <>
       <TariffTables tariffs={data.tariffs} zone={data.zone} isLinked />
-      {data.partner === null && (
+      {isDrawn && data.partner === null && (
         <OtherPrices prices={data} {...(mayChange ? { pricedCountries: data.pricedCountries } : {})} />
       )}
     </>
