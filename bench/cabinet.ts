@@ -11,7 +11,7 @@ import { onStage, type Stage } from './stage.ts'
 export const name = 'cabinet'
 export const about = 'largest paint of each page beside a bare static page, and the layout shift (needs Chromium)'
 
-const ROUNDS = 5
+const ROUNDS = 7
 /** A browser keeps a file at the first visit, notes at the second that it comes back, and keeps it compiled. */
 const VISITS_BEFORE = 3
 const MESSAGES = 10_000

@@ -94,6 +94,8 @@ const askForDrawing = (): Plugin => ({
   },
 })
 
+const COMPILE_ALL = '//# allFunctionsCalledOnLoad'
+
 /**
  * Tells the browser to compile all functions of the start script and of the scripts that draw while it loads them, in a
  * thread of its own. Otherwise it compiles each function where it is first called, while the page waits. A first page
@@ -101,12 +103,13 @@ const askForDrawing = (): Plugin => ({
  */
 const compileEarly = (): Plugin => ({
   name: 'compile-early',
+  augmentChunkHash: () => COMPILE_ALL,
   generateBundle: {
     order: 'post', // the comment must be the first line, and another plugin writes before the code
     handler(_, bundle) {
       for (const chunk of Object.values(bundle)) {
         if (chunk.type === 'chunk' && (chunk.isEntry || chunk.facadeModuleId?.endsWith('/draw.tsx')))
-          chunk.code = `//# allFunctionsCalledOnLoad\n${chunk.code}`
+          chunk.code = `${COMPILE_ALL}\n${chunk.code}`
       }
     },
   },

@@ -30,7 +30,7 @@ export const plainScripts = (): Plugin => ({
     },
   }),
   // The names of the files contain a hash, which the bundler computes before `generateBundle`.
-  augmentChunkHash: () => `${provideLoader}${asPlainScript}${withLoads}`,
+  augmentChunkHash: () => `${provideLoader}${asPlainScript}${withLoads}${filesNeededBy}${IMPORT}`,
   generateBundle: {
     order: 'post',
     handler(_, bundle) {

@@ -24,8 +24,10 @@ export function provideLoader() {
     const started = new Promise<void>((resolve, reject) => {
       const script = document.createElement('script')
       script.src = new URL(file, folder).href
-      script.onload = () => resolve()
-      script.onerror = () => {
+      // A proxy may answer with a page of its own.
+      script.onload = () => (bodies.has(file) ? resolve() : fail())
+      script.onerror = fail
+      function fail() {
         requests.delete(file)
         script.remove()
         // The router knows these words, and reloads the page: a new version may have replaced the file.
@@ -41,8 +43,13 @@ export function provideLoader() {
     const known = modules.get(file)
     if (known) return known
     const exports = {}
-    modules.set(file, exports)
-    bodies.get(file)!(require, exports, load)
+    modules.set(file, exports) // before it runs, for files that need each other
+    try {
+      bodies.get(file)!(require, exports, load)
+    } catch (error) {
+      modules.delete(file)
+      throw error
+    }
     return exports
   }
 

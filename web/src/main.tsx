@@ -9,27 +9,30 @@ import { languageOfDevice, showLanguage } from './words/words.ts'
  */
 async function drawPage() {
   const routed = router.load()
-  const [{ draw }] = await Promise.all([
+  const [, { draw }] = await withoutStacks([
+    loadScriptsOfPage(), // tells which words the page needs
     loadDrawing(Promise.race([routed, readsBegan])),
     showLanguage(languageOfDevice()),
     routed,
-    loadScriptsOfPage(),
   ])
   draw()
 }
 
+/** The index preloads this script. It runs while the server reads the data of the page, so it waits for the requests. */
+async function loadDrawing(requests: Promise<void>) {
+  await requests
+  return import('./draw.tsx')
+}
+
 /**
- * The index preloads these scripts. They run while the server reads the data of the page, so they wait for the requests.
- *
  * React and Mantine create errors while they start, and throw them only later. For the stack of an error the browser would
  * parse the whole script again.
  */
-async function loadDrawing(requests: Promise<void>) {
-  await requests
+async function withoutStacks<T extends unknown[]>(loading: [...T]) {
   const usual = Error.stackTraceLimit
   Error.stackTraceLimit = 0
   try {
-    return await import('./draw.tsx')
+    return await Promise.all(loading)
   } finally {
     Error.stackTraceLimit = usual
   }

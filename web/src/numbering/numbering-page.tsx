@@ -5,6 +5,7 @@ import columns from '../parts/content/columns.module.css'
 import { Icon } from '../parts/content/icon.tsx'
 import { Pair, Pairs } from '../parts/content/pairs.tsx'
 import { Section } from '../parts/content/section.tsx'
+import { useIsDrawn } from '../parts/first-drawing.ts'
 import { BoneRows } from '../parts/lists/bones.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
@@ -24,6 +25,7 @@ export function NumberingPage() {
   const { upload } = useNumberingSearch()
   const mayChange = useMe().rights.includes('numbering.change')
   const { data, error, refetch } = useQuery(numberingQuery)
+  const isDrawn = useIsDrawn() // virtual operators are below the first screen
   return (
     <>
       <PageHead title={say('numbering.title')} note={say('numbering.note')} />
@@ -37,7 +39,7 @@ export function NumberingPage() {
           <aside className={columns.aside}>
             <State data={data} />
             {mayChange && upload === undefined && <ImportBox data={data} />}
-            <VirtualOperators data={data} mayChange={mayChange} />
+            {isDrawn && <VirtualOperators data={data} mayChange={mayChange} />}
           </aside>
         </div>
       ) : error ? (

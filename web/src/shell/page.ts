@@ -23,9 +23,11 @@ type Opening = {
   cause: 'preload' | 'enter' | 'stay'
 }
 
-const began = Promise.withResolvers<void>()
+let begin = () => {}
 /** When the first reads of the first page have been sent. Pages outside the shell have none. */
-export const readsBegan = began.promise
+export const readsBegan = new Promise<void>(resolve => {
+  begin = resolve
+})
 
 /** The longest wait for the data of a page. After that the page is drawn without them. */
 const MOST_WAIT_MS = 150
@@ -50,7 +52,7 @@ export const pageOf = <Module extends object, Name extends keyof Module & string
     const chosen = typeof search.company === 'number' ? search.company : undefined
     const companyId = chosen ?? me.companyId ?? undefined
     const reads = firstReads({ me, chosen, companyId, params, search }).map(prefetch)
-    began.resolve()
+    begin()
     await Promise.race([Promise.all(reads), after(MOST_WAIT_MS)])
   },
 })

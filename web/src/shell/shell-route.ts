@@ -4,7 +4,7 @@ import { firstPageOf } from '../navigation.ts'
 import { Forbidden } from '../parts/pages/forbidden.ts'
 import { rootRoute } from '../root-route.ts'
 import { type Me, queryClient, type Right, sessionQuery } from '../session.ts'
-import { languageOfDevice, showLanguage } from '../words/words.ts'
+import { languageOfDevice, showLanguage, wantedLanguage } from '../words/words.ts'
 
 /** The parent of all pages that need a signed-in person. The chosen company stays in the address from page to page. */
 export const shellRoute = createRoute({
@@ -15,14 +15,16 @@ export const shellRoute = createRoute({
   }),
   search: { middlewares: [retainSearchParams(['company'])] },
   beforeLoad: async ({ location }) => ({ me: await requireMe(location.href) }),
-  // Runs beside the first reads of the page, which do not wait for the words.
-  loader: ({ context: { me } }) => showLanguage(me.language ?? languageOfDevice()),
   component: lazyRouteComponent(() => import('./shell.tsx'), 'Shell'),
 })
 
 async function requireMe(back: string): Promise<Me> {
   try {
-    return (await queryClient.ensureQueryData(sessionQuery)).person
+    const { person } = await queryClient.ensureQueryData(sessionQuery)
+    const language = person.language ?? languageOfDevice()
+    // The first drawing waits for the words of the device, but the first reads of the page do not.
+    if (language !== wantedLanguage()) await showLanguage(language)
+    return person
   } catch (error) {
     if (isSignedOut(error)) throw redirect({ to: '/sign-in', search: back === '/' ? {} : { back } })
     throw error

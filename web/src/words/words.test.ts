@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { errorDescriptions } from '../../../src/base/error-codes.ts'
 import { company as companyEnglish } from './en/of-company.ts'
 import { service as serviceEnglish } from './en/of-service.ts'
@@ -10,7 +10,7 @@ import { company as companyRussian } from './ru/of-company.ts'
 import { service as serviceRussian } from './ru/of-service.ts'
 import { verification as verificationRussian } from './ru/verification.ts'
 import { ru as firstRussian } from './ru.ts'
-import { type Dictionary, type Text, wordsOf } from './words.ts'
+import { currentWords, type Dictionary, showLanguage, type Text, withWords, wordsOf } from './words.ts'
 
 const en = { ...firstEnglish, ...companyEnglish, ...serviceEnglish, ...verificationEnglish }
 const ru = { ...firstRussian, ...companyRussian, ...serviceRussian, ...verificationRussian }
@@ -85,4 +85,23 @@ test('the value of a placeholder stays unchanged, including braces and dollar si
 
 test('every reason of a failed message has a text', () => {
   expect(Object.keys(errorDescriptions).filter(code => !(`reason.${code}` in en))).toEqual([])
+})
+
+test('shows the language that was chosen last, also if words of the one before arrive later', async () => {
+  vi.stubGlobal('document', { documentElement: {} })
+  const { promise: ofLast, resolve: arrive } = Promise.withResolvers<void>()
+  vi.doMock('./en/of-verification.ts', async original => {
+    await ofLast
+    return original()
+  })
+  await showLanguage('en')
+  const page = withWords('verification', Promise.resolve('the page'))
+  const chosen = showLanguage('ru')
+  await vi.waitUntil(() => currentWords().language === 'ru')
+  arrive()
+  await Promise.all([page, chosen])
+  expect([currentWords().language, document.documentElement.lang]).toEqual(['ru', 'ru'])
+  expect(currentWords().say('verification.title')).toBe(ru['verification.title'])
+  vi.doUnmock('./en/of-verification.ts')
+  vi.unstubAllGlobals()
 })

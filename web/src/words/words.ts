@@ -74,6 +74,8 @@ export function wordsOf(language: Language, dictionary: Dictionary): Words {
 const CHOICE = 'tidings-language'
 
 let shown: Words
+/** The language that was chosen last. Its words may still be loading. */
+let wanted: Language
 /** The later parts of words that the opened pages needed. */
 const needed = new Set<Further>()
 let shownParts = 0
@@ -81,24 +83,29 @@ const listeners = new Set<() => void>()
 
 /** Loads the texts of a language and shows them everywhere. */
 export async function showLanguage(language: Language): Promise<void> {
-  if (shown?.language !== language) await show(language)
+  wanted = language
+  if (shown?.language !== language) await show()
 }
+
+export const wantedLanguage = () => wanted
 
 /** Loads a page together with a later part of the words. */
 export async function withWords<Page>(part: Further, page: Promise<Page>): Promise<Page> {
   needed.add(part)
-  if (shown) await show(shown.language)
+  if (shown) await show()
   return page
 }
 
 /** Loads all needed words. The browser caches loaded modules, so that loading again is free. */
-async function show(language: Language) {
+async function show() {
+  const language = wanted
   const parts = [...needed]
   const [first, ...further] = await Promise.all([
     firstWords[language](),
     ...parts.map((part): Promise<object> => furtherWords[part][language]()),
   ])
-  if (needed.size > parts.length) return show(language) // a page with further words was opened meanwhile
+  // Meanwhile another language was chosen, or a page with further words was opened.
+  if (language !== wanted || needed.size > parts.length) return show()
   if (shown?.language === language && shownParts === parts.length) return
   shown = wordsOf(language, Object.assign({}, first, ...further))
   shownParts = parts.length
