@@ -14,7 +14,7 @@ function tellDrawn() {
 }
 
 /**
- * Waits until the browser shows the first page after a load. What is drawn before that competes with the browser's own
+ * Waits until the browser shows the first page after a load. Parts that are drawn before that compete with the browser's own
  * work for the processor, and the page appears later.
  */
 const paints = new PerformanceObserver(list => {
