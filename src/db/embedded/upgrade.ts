@@ -68,7 +68,9 @@ async function installFormer(place: string, major: string): Promise<BinaryPackag
   }
 }
 
-const npm = (args: string[]) => run('npm', args, { timeout: NPM_MS, maxBuffer: 16 * 1024 * 1024, cwd: '/' })
+/** Without the search for a newer npm, which npm makes once a week: it would wait for the network, too. */
+const npm = (args: string[]) =>
+  run('npm', [...args, '--no-update-notifier'], { timeout: NPM_MS, maxBuffer: 16 * 1024 * 1024, cwd: '/' })
 
 /**
  * Exports the former cluster with the former programs, and imports the data into a new cluster in the same data folder.

@@ -14,8 +14,8 @@ function tellDrawn() {
 }
 
 /**
- * Waits until the browser shows the first page after a load. Parts that are drawn before that compete with the browser's own
- * work for the processor, and the page appears later.
+ * Waits until the browser shows the first page after a load. Parts that are drawn before that compete with the browser's
+ * own work for the processor, and the page appears later.
  */
 const paints = new PerformanceObserver(list => {
   if (list.getEntriesByName('first-contentful-paint').length > 0) tellDrawn()
