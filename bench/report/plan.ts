@@ -54,7 +54,7 @@ const usual: Usual[] = [
   { bench: 'read', seconds: 70 },
   { bench: 'depth', seconds: 60 },
   { bench: 'smpp-memory', seconds: 160, isLong: true },
-  { bench: 'cabinet', seconds: 120 },
+  { bench: 'cabinet', seconds: 500 },
   { bench: 'cabinet-upload', seconds: 90 },
   { bench: 'smpp-codec', seconds: 10 },
   { bench: 'command-start', seconds: 15 },
