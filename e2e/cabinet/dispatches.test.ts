@@ -44,6 +44,7 @@ async function confirm(page: Page, verb: string) {
 async function sentAgain(page: Page): Promise<number> {
   const before = page.url()
   await page.getByRole('main').getByRole('button', { name: 'Send again' }).click()
+  await page.getByText('2 failed messages are sent again in a new dispatch.').waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Create the dispatch' }).click()
   await page.waitForURL(url => url.href !== before)
   return Number(new URL(page.url()).pathname.split('/').at(-1))
@@ -114,10 +115,50 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
     await page.getByRole('heading', { level: 1, name: /, again$/ }).waitFor()
     await page.goBack()
     await page.getByRole('link', { name: /, again$/ }).waitFor()
-    expect(await sentAgain(page)).toBe(again)
-    await page.getByText('This dispatch was created by an earlier attempt').waitFor()
+    await page.getByRole('main').getByRole('link', { name: 'Open the new dispatch' }).click()
+    await page.waitForURL(new RegExp(`/dispatches/${again}$`))
     await confirm(page, 'Start')
     await page.getByText('Completed').first().waitFor()
+    faults.expectNone()
+  })
+
+  test('sees before sending again which failed messages are left out and why, and that a cascade is not sent again', async () => {
+    const people = ['79160000003', '79260000004'].map(destination => ({ destination, substitutions: { name: 'Анна' } }))
+    const dispatchId = await made([...people, people[0]!, { destination: 'no number' }], 'Hello, {name}')
+    await cabinet.sql`update messages set status = 'FAILED' where dispatch_id = ${dispatchId}`
+    await cabinet.sql`
+      update dispatch_blocks set created_messages = 0, failed_messages = created_messages + failed_messages
+      where dispatch_id = ${dispatchId}`
+    await cabinet.sql`update dispatches set status = 'COMPLETED' where dispatch_id = ${dispatchId}`
+    const { page, faults } = await signedIn('sender', `dispatches/${dispatchId}`)
+    const button = page.getByRole('main').getByRole('button', { name: 'Send again' })
+    await button.click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('2 failed messages are sent again in a new dispatch.').waitFor()
+    await dialog.getByText('2 failed messages are not sent again:').waitFor()
+    expect(await dialog.getByRole('listitem').allTextContents()).toEqual([
+      '1: another failed message has the same number and text, and is sent again',
+      '1: rejected before its text was filled in, and the values for the placeholders are not stored',
+    ])
+    await cabinet.sql`update messages set text = '[removed]' where dispatch_id = ${dispatchId} and text is not null`
+    await page.reload()
+    await button.click()
+    await dialog.getByText('None of the failed messages can be sent again.').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Create the dispatch' }).count()).toBe(0)
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+
+    const step = {
+      channelType: 'SMS',
+      senderName: 'ROMASHKA',
+      text: 'Hello',
+      content: null,
+      condition: null,
+      ttl: null,
+    }
+    await cabinet.sql`update dispatches set cascade = ${cabinet.sql.json([step])} where dispatch_id = ${dispatchId}`
+    await page.reload()
+    await page.getByText('A cascade cannot be sent again.', { exact: false }).waitFor()
+    expect(await button.isDisabled()).toBe(true)
     faults.expectNone()
   })
 

@@ -4,13 +4,19 @@ import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import type { Numbering } from '../numbering/numbering.ts'
+import { TrafficTally } from '../statistics/traffic.ts'
+import { prepareAcceptance } from './acceptance/preparing.ts'
 import * as store from './again-store.ts'
+import { requireDispatchOf } from './client-dispatches.ts'
 import type { Dispatch, DispatchKey, Recipient } from './dispatch.ts'
 import { insertDispatchId, lockDispatch } from './store.ts'
-import { addRecipientsTo } from './writing.ts'
+import { addRecipientsTo, countTraffic } from './writing.ts'
 
-const PAGE = 5000
-const MOST_AGAIN = 200_000
+const PAGE = 10_000
+const COUNT_TIMEOUT_MS = 20_000
+
+/** As many as the largest dispatch of one upload has. */
+export const MOST_AGAIN = 1_000_000
 
 /** The new dispatch. A repeated request gets the dispatch of the first request, and `isNew` is false. */
 export type Again = { dispatchId: number; isNew: boolean }
@@ -19,6 +25,9 @@ export type Again = { dispatchId: number; isNew: boolean }
  * Creates a new dispatch with the recipients whose messages failed, each recipient and text once. The new dispatch is
  * CREATED, so that its price is known before a person starts it. A dispatch is sent again only once. Both of two
  * concurrent requests lock the original, so the second request gets the dispatch of the first.
+ *
+ * All pages are written in one transaction, so that a crash leaves no dispatch with a part of the recipients. It may
+ * take a minute. It locks only the two dispatches and the new lanes until its end, when it locks the counts of the company.
  *
  * A recipient that was rejected before its text was rendered is left out if the text has placeholders, because its
  * substitutions are not stored.
@@ -36,10 +45,29 @@ export async function sendAgain(
     const [earlier] = await store.selectAgainOf(sql, key)
     if (earlier) return { dispatchId: earlier.dispatchId, isNew: false }
     refuseUnfit(original)
+    const positions = await failedPositions(sql, original)
     const dispatchId = await copyDispatch(sql, original, name)
-    await addFailed(sql, numbering, original, dispatchId)
+    const traffic = await addFailed(sql, numbering, { original, dispatchId, positions })
     await alongside(sql, { dispatchId })
+    await countTraffic(sql, original.companyId, traffic)
     return { dispatchId, isNew: true }
+  })
+}
+
+export type { AgainCounts } from './again-store.ts'
+
+/**
+ * Counts what `sendAgain` would send and what it would leave out. Refuses as `sendAgain` does, for example if the
+ * sender name may not be used any more. It reads every message of the dispatch.
+ */
+export async function countAgain(pool: Pool, numbering: Numbering, key: DispatchKey): Promise<store.AgainCounts> {
+  return pool.begin(async sql => {
+    await store.limitTime(sql, COUNT_TIMEOUT_MS)
+    const dispatch = await requireDispatchOf(sql, key.companyId, key.dispatchId)
+    refuseUnfit(dispatch)
+    const company = await requireAnyCompany(sql, key.companyId)
+    await prepareAcceptance(sql, numbering, { dispatch, company, recipients: [] })
+    return store.selectAgainCounts(sql, dispatch, hasPlaces(dispatch))
   })
 }
 
@@ -64,25 +92,47 @@ async function copyDispatch(sql: Transaction, { companyId, dispatchId }: Dispatc
   return copy.dispatchId
 }
 
-async function addFailed(sql: Transaction, numbering: Numbering, original: Dispatch, dispatchId: number) {
-  const company = await requireAnyCompany(sql, original.companyId)
-  const hasPlaces = compileTemplate(original.text).names.length > 0
-  const positions = (await store.selectFailedPositions(sql, original, MOST_AGAIN + 1)).map(({ position }) => position)
-  if (positions.length > MOST_AGAIN)
-    throw invalid(`More than ${MOST_AGAIN} messages failed: make a dispatch from the report`)
+const hasPlaces = ({ text }: Dispatch) => compileTemplate(text).names.length > 0
+
+/** Four bytes for each position, so that a million take little memory. */
+async function failedPositions(sql: Sql, original: Dispatch): Promise<Int32Array> {
+  const positions = new Int32Array(original.messageCount)
   let count = 0
-  for (let from = 0; from < positions.length; from += PAGE) {
-    const failed = await store.selectAt(sql, original, positions.slice(from, from + PAGE))
-    const recipients = failed.flatMap(message => recipientOf(message, hasPlaces))
-    if (recipients.length === 0) continue
-    count += recipients.length
-    const dispatch = await lockDispatch(sql, original.companyId, dispatchId)
-    await addRecipientsTo(sql, numbering, { dispatch, company, recipients })
-  }
+  const found = store.selectFailedPositions(sql, original, hasPlaces(original), MOST_AGAIN + 1)
+  for await (const rows of found.cursor(PAGE)) for (const { position } of rows) positions[count++] = position
   if (count === 0) throw invalid('No message of the dispatch can be sent again')
+  if (count > MOST_AGAIN) throw invalid(`More than ${MOST_AGAIN} messages failed: make a dispatch from the report`)
+  return positions.subarray(0, count)
 }
 
-const recipientOf = ({ destination, text }: store.Failed, hasPlaces: boolean): Recipient[] => {
-  if (text !== null) return [{ destination, customText: text }]
-  return hasPlaces ? [] : [{ destination }]
+type Addition = { original: Dispatch; dispatchId: number; positions: Int32Array }
+
+async function addFailed(sql: Transaction, numbering: Numbering, { original, dispatchId, positions }: Addition) {
+  const company = await requireAnyCompany(sql, original.companyId)
+  const traffic = new TrafficTally()
+  for await (const recipients of pagesOf(sql, original, positions)) {
+    const dispatch = await lockDispatch(sql, original.companyId, dispatchId)
+    await addRecipientsTo(sql, numbering, { dispatch, company, recipients, traffic })
+  }
+  return traffic
 }
+
+/** Recipients of the messages at the positions. Other failed messages between them are skipped. */
+async function* pagesOf(sql: Sql, original: Dispatch, positions: Int32Array): AsyncGenerator<Recipient[]> {
+  for (let from = 0; from < positions.length; ) {
+    const page = positions.subarray(from, from + PAGE)
+    const range = { hasPlaces: hasPlaces(original), first: page.at(0)!, last: page.at(-1)!, limit: PAGE }
+    const failed = await store.selectFailedFrom(sql, original, range)
+    const recipients: Recipient[] = []
+    for (const message of failed) {
+      if (message.position !== positions[from]) continue
+      recipients.push(recipientOf(message))
+      from += 1
+    }
+    if (recipients.length === 0) throw new Error(`Dispatch ${original.dispatchId} has no failed message ${page.at(0)}`)
+    yield recipients
+  }
+}
+
+const recipientOf = ({ destination, text }: store.Failed): Recipient =>
+  text === null ? { destination } : { destination, customText: text }

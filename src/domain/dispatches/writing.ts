@@ -56,11 +56,13 @@ type Addition = {
   linkBase?: string
   /** Gets the result of each recipient. */
   results?: RecipientResult[]
+  /** Gets the counts of the messages. The caller writes them with `countTraffic` directly before its commit. */
+  traffic?: TrafficTally
 }
 
 /** Adds recipients to a dispatch that the transaction has locked. */
 export async function addRecipientsTo(sql: Transaction, numbering: Numbering, addition: Addition): Promise<Tally> {
-  const { dispatch, recipients, results } = addition
+  const { dispatch, recipients, results, traffic } = addition
   const prepared = await prepareAcceptance(sql, numbering, addition)
   const { cascade, messageCount } = dispatch
   return writeRecipients(
@@ -72,6 +74,7 @@ export async function addRecipientsTo(sql: Transaction, numbering: Numbering, ad
       firstPosition: messageCount,
       ...(cascade ? { cascading: { ...dispatch, cascade } } : {}),
       ...(results ? { results } : {}),
+      ...(traffic ? { traffic } : {}),
     },
   )
 }
@@ -80,7 +83,11 @@ export async function addRecipientsTo(sql: Transaction, numbering: Numbering, ad
 export type RecipientResult = { destination: string; uuid: string; errorCode: number | null }
 
 type PreparedRecipients = Omit<AcceptanceInput, 'uuidOf' | 'lanes' | 'defaultLanes'> &
-  PreparedAcceptance & { cascading?: Parameters<typeof copyPlans>[1]; results?: RecipientResult[] }
+  PreparedAcceptance & {
+    cascading?: Parameters<typeof copyPlans>[1]
+    results?: RecipientResult[]
+    traffic?: TrafficTally
+  }
 
 type LockedDispatch = DispatchKey & { now: Date; isCascade?: boolean }
 
@@ -95,7 +102,7 @@ export async function writeRecipients(
   const uuids = uuid7Batch(dispatch.now, recipients.length)
   const { lanes, defaultLanes } = await prepareLanes(sql, dispatch, prepared)
   const accepted = acceptRecipients({ ...prepared, lanes, defaultLanes, uuidOf: index => keyAt(uuids, index) }, tally)
-  const traffic = new TrafficTally()
+  const traffic = prepared.traffic ?? new TrafficTally()
   const counted = countNew(accepted, traffic, rules, dispatch.now)
   const written = prepared.results ? collectResults(counted, prepared.results) : counted
   const hasTemplate = rules.approvedTemplate !== undefined
@@ -110,7 +117,7 @@ export async function writeRecipients(
     firstUuid: keyAt(uuids, 0),
     lastUuid: keyAt(uuids, uuids.length - 1),
   })
-  await countTraffic(sql, dispatch.companyId, traffic)
+  if (!prepared.traffic) await countTraffic(sql, dispatch.companyId, traffic)
   return tally
 }
 
@@ -183,5 +190,5 @@ function acceptedAmong(recipients: readonly Recipient[], uuids: string[], { acce
 }
 
 /** Runs directly before the commit, because engines that record results of the company wait for these rows. */
-const countTraffic = (sql: Transaction, companyId: number, traffic: TrafficTally) =>
+export const countTraffic = (sql: Transaction, companyId: number, traffic: TrafficTally) =>
   Promise.all([endLongWork(sql), addTraffic(sql, companyId, traffic)])

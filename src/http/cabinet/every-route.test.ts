@@ -61,6 +61,7 @@ const routesOf: Record<Needs, string[]> = {
     'GET /overview',
   ],
   'traffic.send': [
+    'GET /dispatches/:id/again',
     'POST /dispatches/:id/again',
     'POST /dispatches/:id/start',
     'POST /dispatches/:id/stop',

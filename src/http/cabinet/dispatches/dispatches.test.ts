@@ -247,6 +247,30 @@ describe('sending again', () => {
     })
   })
 
+  test('is counted before: what would be sent again, and what not with the reason', async () => {
+    const [one, two, three] = someRecipients(3)
+    const recipients = [one!, one!, two!, three!, { destination: 'no number' }]
+    const dispatchId = await aDispatch(api.sql, numbering, ours, recipients, { text: 'Hello' })
+    await fail(dispatchId, 3, 603)
+    const { browser } = await signedIn(ofCompany(ours.companyId), 'sender')
+    const count = () => browser.ask('GET', `/dispatches/${dispatchId}/again`)
+    expect((await count()).status).toBe(400)
+    await api.sql`update dispatches set status = 'COMPLETED' where dispatch_id = ${dispatchId}`
+    const { body } = await count()
+    const left = { repeated: 1, reached: 0, removed: 0, withoutText: 0 }
+    expect(body).toEqual({ ...left, messages: 3, price: expect.any(Number), currency: 'RUB', most: 1_000_000 })
+    const made = (await browser.ask('POST', `/dispatches/${dispatchId}/again`)).body.dispatchId
+    const { waiting, failed } = (await browser.ask('GET', `/dispatches/${made}`)).body
+    expect(waiting + failed).toBe(body.messages)
+    expect(
+      (
+        await (
+          await signedIn(ofCompany(ours.companyId), 'viewer')
+        ).browser.ask('GET', `/dispatches/${dispatchId}/again`)
+      ).status,
+    ).toBe(403)
+  })
+
   test('names the new dispatch in the language of the page, within the longest name', async () => {
     const dispatchId = await made(ours, 1)
     await fail(dispatchId, 1, 603)

@@ -3,9 +3,16 @@ import Type from 'typebox'
 import { type ChannelType, channelTypes } from '../../../base/channel-types.ts'
 import { type Money, moneyToNumber } from '../../../base/money.ts'
 import type { WaitingShare } from '../../../base/time/sending-end.ts'
-import type { Sql } from '../../../db/sql.ts'
+import type { Sql, Transaction } from '../../../db/sql.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
-import { type Again, linkedBySendingAgain, sendAgain } from '../../../domain/dispatches/again.ts'
+import {
+  type Again,
+  type AgainCounts,
+  countAgain,
+  linkedBySendingAgain,
+  MOST_AGAIN,
+  sendAgain,
+} from '../../../domain/dispatches/again.ts'
 import { requireDispatchOf } from '../../../domain/dispatches/client-dispatches.ts'
 import {
   type Dispatch,
@@ -28,6 +35,7 @@ import {
   listWatched,
   requireWatched,
 } from '../../../domain/watching/watching.ts'
+import { IngestQueue } from '../../ingest-queue.ts'
 import { ById, DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
 import type { CabinetApi, CabinetContext } from '../cabinet-context.ts'
 import { scopeOf } from '../company-scope.ts'
@@ -36,6 +44,9 @@ import { reportFormats, reportOf } from '../reports/report.ts'
 import { ofReader, refuseUnknownZone } from '../reports/report-words.ts'
 
 const REPORTS_OF_PERSON = 2
+
+/** A process makes and counts this many dispatches to send again at a time. Each may take a minute. */
+const AGAIN_AT_ONCE = 2
 
 const List = Type.Object({
   companyId: Type.Optional(Id),
@@ -79,6 +90,8 @@ export type DispatchAnswer = ListedDispatch &
     againOf: LinkedDispatch | null
   }
 export type AgainAnswer = Again
+/** What sending again would send, and the failed messages that it would leave out, by the reason. */
+export type AgainCountAnswer = ReturnType<typeof presentAgain>
 type LinkedDispatch = { dispatchId: number; name: string }
 export type BreakdownAnswer = ReturnType<typeof presentBreakdown>
 
@@ -89,6 +102,7 @@ export const dispatchRoutes =
     dispatchReadRoutes(api, context)
     dispatchReportRoutes(api, context)
     dispatchActionRoutes(api, context)
+    dispatchAgainRoutes(api, context)
   }
 
 const seen = { needs: 'traffic.see' } as const
@@ -142,8 +156,8 @@ function dispatchReportRoutes(api: CabinetApi, context: CabinetContext) {
   )
 }
 
-/** Starts and stops dispatches, and sends failed messages again. */
-function dispatchActionRoutes(api: CabinetApi, { sql, clock, billingZone, numbering }: CabinetContext) {
+/** Starts and stops dispatches. */
+function dispatchActionRoutes(api: CabinetApi, { sql, clock, billingZone }: CabinetContext) {
   const billing = () => ({ billingZone, now: clock() })
 
   for (const [verb, move, what] of [
@@ -162,6 +176,23 @@ function dispatchActionRoutes(api: CabinetApi, { sql, clock, billingZone, number
         return presentWhole(sql, viewer, await requireWatched(sql, viewer, params.id), clock())
       },
     )
+}
+
+/** Sends failed messages again. */
+function dispatchAgainRoutes(api: CabinetApi, { sql, numbering }: CabinetContext) {
+  const making = new IngestQueue(AGAIN_AT_ONCE)
+  const counting = new IngestQueue(AGAIN_AT_ONCE)
+
+  /** Reads every message of the dispatch. The page requests it when a person opens the dialog. */
+  api.get(
+    '/dispatches/:id/again',
+    { config: { needs: 'traffic.send' }, schema: { params: ById } },
+    async ({ viewer, params }, reply): Promise<AgainCountAnswer> => {
+      const { companyId, dispatchId, currency } = await requireWatched(sql, viewer, params.id)
+      const counts = await counting.run(reply, () => countAgain(sql, numbering(), { companyId, dispatchId }))
+      return presentAgain(counts, currency)
+    },
+  )
 
   /** Creates a dispatch to the recipients of failed messages. A person starts it after seeing its price. */
   api.post(
@@ -170,15 +201,26 @@ function dispatchActionRoutes(api: CabinetApi, { sql, clock, billingZone, number
     async ({ viewer, actor, params, query }, reply): Promise<AgainAnswer> => {
       const { companyId, dispatchId, name } = await requireWatched(sql, viewer, params.id)
       const newName = nameOfAgain(name, query.language)
-      const made = await sendAgain(sql, numbering(), { companyId, dispatchId }, newName, (tx, after) => {
+      const record = (tx: Transaction, after: { dispatchId: number }) => {
         const subject = { kind: 'dispatch', id: dispatchId, name }
         return recordChange(tx, actor, { what: 'dispatch.sent_again', companyId, subject, after })
-      })
+      }
+      const made = await making.run(reply, () =>
+        sendAgain(sql, numbering(), { companyId, dispatchId }, newName, record),
+      )
       reply.code(made.isNew ? 201 : 200)
       return made
     },
   )
 }
+
+const presentAgain = ({ price, ...counts }: AgainCounts, currency: string) => ({
+  ...counts,
+  price: moneyToNumber(price),
+  currency,
+  /** The most messages that one dispatch can send again. */
+  most: MOST_AGAIN,
+})
 
 const againWords = { en: ', again', ru: ', повторно' } as const
 const LONGEST_NAME = 255

@@ -1,8 +1,8 @@
 import { Button, Menu } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import type { AgainAnswer, DispatchAnswer } from '../../../../src/http/cabinet/dispatches/dispatches.ts'
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useId, useState } from 'react'
+import type { DispatchAnswer } from '../../../../src/http/cabinet/dispatches/dispatches.ts'
 import { ask } from '../../api.ts'
 import { useFormats } from '../../format.ts'
 import { Icon } from '../../parts/content/icon.tsx'
@@ -14,7 +14,8 @@ import { describeProblem } from '../../problems.ts'
 import { queryClient, useMe } from '../../session.ts'
 import { zoneOfReader } from '../../words/intl.ts'
 import { useWords } from '../../words/words.ts'
-import { breakdownQuery, DISPATCHES, type Whole } from '../dispatches.ts'
+import { DISPATCHES, type Whole } from '../dispatches.ts'
+import { AgainDialog } from './again-dialog.tsx'
 import styles from './dispatch-page.module.css'
 
 type Task = 'start' | 'stop'
@@ -38,10 +39,8 @@ export function DispatchActions({ dispatch }: { dispatch: Whole }) {
           {say('dispatch.start')}
         </Button>
       )}
-      {maySend && isSendable(dispatch) && (
-        <Button leftSection={<Icon name="replay" />} onClick={() => setTask('again')}>
-          {say('dispatch.again')}
-        </Button>
+      {maySend && dispatch.status === 'COMPLETED' && dispatch.failed > 0 && (
+        <AgainButton dispatch={dispatch} onClick={() => setTask('again')} />
       )}
       {task === 'again' && <AgainDialog dispatch={dispatch} onClose={() => setTask(undefined)} />}
       {task && task !== 'again' && <MoveDialog dispatch={dispatch} task={task} onClose={() => setTask(undefined)} />}
@@ -49,7 +48,36 @@ export function DispatchActions({ dispatch }: { dispatch: Whole }) {
   )
 }
 
-const isSendable = ({ status, failed, isCascade }: Whole) => status === 'COMPLETED' && failed > 0 && !isCascade
+/** A dispatch is sent again once. Afterwards the button leads to the new dispatch. */
+function AgainButton({ dispatch, onClick }: { dispatch: Whole; onClick(): void }) {
+  const { say } = useWords()
+  const id = useId()
+  const { again, isCascade } = dispatch
+  const icon = <Icon name="replay" />
+  if (again)
+    return (
+      <Button
+        leftSection={icon}
+        renderRoot={props => (
+          <Link {...props} to="/dispatches/$dispatchId" params={{ dispatchId: again.dispatchId }} search={{}} />
+        )}
+      >
+        {say('dispatch.again.open')}
+      </Button>
+    )
+  return (
+    <>
+      <Button leftSection={icon} disabled={isCascade} aria-describedby={isCascade ? id : undefined} onClick={onClick}>
+        {say('dispatch.again')}
+      </Button>
+      {isCascade && (
+        <p id={id} className={`note small ${styles.whyNot}`}>
+          {say('dispatch.again.cascade')}
+        </p>
+      )}
+    </>
+  )
+}
 
 /** Links instead of requests by script, so that the browser saves the file while it arrives. */
 function ReportMenu({ dispatchId }: { dispatchId: number }) {
@@ -102,40 +130,6 @@ function MoveDialog({ dispatch, task, onClose }: DialogProps) {
       {move.isError && <FormProblem>{describeProblem(words, move.error)}</FormProblem>}
       {task === 'start' && estimate !== null && (
         <p className="note">{say('dispatch.start.price', { price: money(estimate, currency) })}</p>
-      )}
-    </Dialog>
-  )
-}
-
-/** The new dispatch is started on its own page, which shows its exact price. */
-function AgainDialog({ dispatch, onClose }: { dispatch: Whole; onClose(): void }) {
-  const words = useWords()
-  const { say, language } = words
-  const { money } = useFormats()
-  const navigate = useNavigate()
-  const { dispatchId, name, failed, status } = dispatch
-  const counted = useQuery(breakdownQuery(dispatchId, status)).data?.money
-  const again = useMutation({
-    mutationFn: () => ask<AgainAnswer>('POST', `/dispatches/${dispatchId}/again?language=${language}`),
-    onSuccess: async made => {
-      await queryClient.invalidateQueries({ queryKey: DISPATCHES })
-      tellDone(say(made.isNew ? 'dispatch.again.done' : 'dispatch.again.before'))
-      onClose()
-      await navigate({ to: '/dispatches/$dispatchId', params: { dispatchId: made.dispatchId }, search: {} })
-    },
-  })
-  return (
-    <Dialog
-      title={say('dispatch.again.title', { name })}
-      text={say('dispatch.again.text', { count: failed })}
-      submit={say('dispatch.again.submit')}
-      isBusy={again.isPending}
-      onSubmit={() => again.mutate()}
-      onClose={onClose}
-    >
-      {again.isError && <FormProblem>{describeProblem(words, again.error)}</FormProblem>}
-      {counted && (
-        <p className="note">{say('dispatch.again.price', { price: money(counted.released, counted.currency) })}</p>
       )}
     </Dialog>
   )

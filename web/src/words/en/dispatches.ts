@@ -150,11 +150,37 @@ export const dispatches = {
   'dispatch.stop.done': '{name} is stopped',
 
   'dispatch.again': 'Send again',
+  'dispatch.again.open': 'Open the new dispatch',
+  'dispatch.again.cascade': 'A cascade cannot be sent again. Create a dispatch from the report.',
   'dispatch.again.title': 'Send {name} again to recipients that were not reached?',
   'dispatch.again.text': {
-    one: 'Creates a new dispatch for {count} failed message. No recipient gets a message twice. Nothing is sent until you start it.',
-    other:
-      'Creates a new dispatch for the {count} failed messages. No recipient gets a message twice. Nothing is sent until you start it.',
+    one: '{count} failed message is sent again in a new dispatch. Nothing is sent until you start it.',
+    other: '{count} failed messages are sent again in a new dispatch. Nothing is sent until you start it.',
+  },
+  'dispatch.again.nothing': 'None of the failed messages can be sent again.',
+  'dispatch.again.tooMany': {
+    one: 'A new dispatch takes at most {most} messages, and {count} failed. Create a dispatch from the report.',
+    other: 'A new dispatch takes at most {most} messages, and {count} failed. Create a dispatch from the report.',
+  },
+  'dispatch.again.left': {
+    one: '{count} failed message is not sent again:',
+    other: '{count} failed messages are not sent again:',
+  },
+  'dispatch.again.reached': {
+    one: '{count}: another message with the same number and text was delivered',
+    other: '{count}: other messages with the same numbers and texts were delivered',
+  },
+  'dispatch.again.repeated': {
+    one: '{count}: another failed message has the same number and text, and is sent again',
+    other: '{count}: other failed messages have the same numbers and texts, and are sent again',
+  },
+  'dispatch.again.withoutText': {
+    one: '{count}: rejected before its text was filled in, and the values for the placeholders are not stored',
+    other: '{count}: rejected before their texts were filled in, and the values for the placeholders are not stored',
+  },
+  'dispatch.again.removed': {
+    one: '{count}: its text is no longer stored',
+    other: '{count}: their texts are no longer stored',
   },
   'dispatch.again.price': 'These messages cost {price} in the first attempt. The new dispatch shows its own price.',
   'dispatch.again.submit': 'Create the dispatch',
