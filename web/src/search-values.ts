@@ -21,3 +21,8 @@ export function startOfDay(day: string, later: number): string {
   const start = new Date(`${day}T00:00`)
   return new Date(start.getFullYear(), start.getMonth(), start.getDate() + later).toISOString()
 }
+
+/** The column by which a table is sorted, see `ListTable`. */
+export const sortIn = ({ sort }: Record<string, unknown>): { sort?: string | undefined } => ({
+  sort: textIn(sort, 100),
+})

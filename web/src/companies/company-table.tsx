@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
 import { useClock } from '../overview/clock.ts'
+import type { Column } from '../parts/lists/columns.ts'
+import { Cell, ListTable } from '../parts/lists/list-table.tsx'
 import table from '../parts/lists/table.module.css'
 import { useWords } from '../words/words.ts'
 import { BudgetBar } from './budget-bar.tsx'
@@ -16,63 +18,56 @@ export function CompanyTable({ companies, zone, at, isOfOne = false }: Props) {
   const { say } = useWords()
   const { month } = useClock(zone)
   const hasMoney = companies.some(({ account }) => account !== null)
+  const budget = say('companies.budget', { month: month(at) })
+  const columns: Column<Shown>[] = [
+    { id: 'name', head: say('companies.company'), card: table.title, isKept: true },
+    ...(hasMoney ? [{ id: 'budget', head: budget, className: styles.budget, card: styles.whole }] : []),
+    { id: 'sent', head: say('companies.sent'), className: table.number },
+    { id: 'hours', head: say('companies.byHour'), className: table.number, card: styles.wide },
+    { id: 'delivered', head: say('companies.delivered'), className: table.number },
+    { id: 'attention', head: say('companies.attention'), className: styles.last, card: table.corner },
+  ]
   return (
-    <table className={`${table.table} ${styles.list}`}>
-      <thead>
-        <tr>
-          <th>{say('companies.company')}</th>
-          {hasMoney && <th className={styles.budget}>{say('companies.budget', { month: month(at) })}</th>}
-          <th className={table.number}>{say('companies.sent')}</th>
-          <th className={table.number}>{say('companies.byHour')}</th>
-          <th className={table.number}>{say('companies.delivered')}</th>
-          <th className={styles.last}>{say('companies.attention')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {companies.map(company => (
-          <CompanyRow
-            key={company.companyId}
-            company={isOfOne ? { ...company, partner: null } : company}
-            zone={zone}
-            hasMoney={hasMoney}
-          />
-        ))}
-      </tbody>
-    </table>
+    <ListTable
+      name="companies"
+      className={`${table.table} ${styles.list}`}
+      columns={columns}
+      rows={companies}
+      canChoose
+    >
+      {company => (
+        <CompanyRow key={company.companyId} company={isOfOne ? { ...company, partner: null } : company} zone={zone} />
+      )}
+    </ListTable>
   )
 }
 
-function CompanyRow({ company, zone, hasMoney }: { company: Shown; zone: string; hasMoney: boolean }) {
-  const { say } = useWords()
+function CompanyRow({ company, zone }: { company: Shown; zone: string }) {
   const { number } = useFormats()
   const { share } = useClock(zone)
   const { companyId, today } = company
   const results = today.delivered + today.failed
   return (
     <tr>
-      <td className={table.title}>
+      <Cell of="name">
         <Link className={table.main} to="/companies/$companyId" params={{ companyId }} search={{ company: companyId }}>
           {company.name}
         </Link>
         <SubLine company={company} />
-      </td>
-      {hasMoney && (
-        <td className={styles.whole}>
-          <BudgetBar company={company} zone={zone} />
-        </td>
-      )}
-      <td className={table.number} data-label={say('companies.sent')}>
-        {number(today.sent)}
-      </td>
-      <td className={styles.wide}>
+      </Cell>
+      <Cell of="budget">
+        <BudgetBar company={company} zone={zone} />
+      </Cell>
+      <Cell of="sent">{number(today.sent)}</Cell>
+      <Cell of="hours">
         <Spark values={company.sentByHour} />
-      </td>
-      <td className={table.number} data-label={say('companies.delivered')}>
+      </Cell>
+      <Cell of="delivered">
         {results > 0 ? share(today.delivered / results) : <span className={table.dim}>–</span>}
-      </td>
-      <td className={`${table.corner} ${styles.last}`}>
+      </Cell>
+      <Cell of="attention">
         <CompanyNeeds company={company} />
-      </td>
+      </Cell>
     </tr>
   )
 }

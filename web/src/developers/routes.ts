@@ -1,4 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
+import { sortIn } from '../search-values.ts'
 import { ofOneCompany, pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
@@ -9,6 +10,7 @@ import { readRequestSearch } from './requests/requests.ts'
 const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
+  validateSearch: sortIn,
   beforeLoad: needs('developers.see'),
   ...pageOf(
     () => withWords('company', import('./keys/keys-page.tsx')),

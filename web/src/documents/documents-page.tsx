@@ -7,6 +7,8 @@ import { useFormats } from '../format.ts'
 import { Icon } from '../parts/content/icon.tsx'
 import { ConfirmDialog } from '../parts/dialogs/confirm-dialog.tsx'
 import { BoneRows } from '../parts/lists/bones.tsx'
+import type { Column } from '../parts/lists/columns.ts'
+import { Cell, ListTable } from '../parts/lists/list-table.tsx'
 import table from '../parts/lists/table.module.css'
 import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
@@ -63,52 +65,49 @@ function DocumentTable({ companyId, documents }: Props) {
   const { say } = useWords()
   const mayChange = useMe().rights.includes('settings.change')
   const [deleted, setDeleted] = useState<CompanyDocument>()
+  const number = table.number
+  const columns: Column<CompanyDocument>[] = [
+    { id: 'name', head: say('documents.document'), card: table.title, by: ({ filename }) => filename },
+    { id: 'kind', head: say('documents.kind'), by: ({ kind }) => kind },
+    { id: 'size', head: say('documents.size'), className: number, by: ({ sizeBytes }) => sizeBytes },
+    { id: 'since', head: say('documents.since'), className: number, by: ({ createdAt }) => Date.parse(createdAt) },
+    {
+      id: 'actions',
+      head: '',
+      label: say(mayChange ? 'documents.actions' : 'documents.download'),
+      className: table.actions,
+    },
+  ]
   return (
     <>
-      <table className={`${table.table} ${styles.table}`}>
-        <thead>
-          <tr>
-            <th>{say('documents.document')}</th>
-            <th>{say('documents.kind')}</th>
-            <th className={table.number}>{say('documents.size')}</th>
-            <th className={table.number}>{say('documents.since')}</th>
-            <th className={table.actions} aria-label={say(mayChange ? 'documents.actions' : 'documents.download')} />
-          </tr>
-        </thead>
-        <tbody>
-          {documents.map(document => (
-            <DocumentRow key={document.id} document={document}>
-              <DownloadLink companyId={companyId} document={document} />
-              {mayChange && <DeleteButton document={document} onClick={() => setDeleted(document)} />}
-            </DocumentRow>
-          ))}
-        </tbody>
-      </table>
+      <ListTable name="documents" className={`${table.table} ${styles.table}`} columns={columns} rows={documents}>
+        {document => (
+          <DocumentRow key={document.id} document={document}>
+            <DownloadLink companyId={companyId} document={document} />
+            {mayChange && <DeleteButton document={document} onClick={() => setDeleted(document)} />}
+          </DocumentRow>
+        )}
+      </ListTable>
       {deleted && <DeleteDialog companyId={companyId} document={deleted} onClose={() => setDeleted(undefined)} />}
     </>
   )
 }
 
 function DocumentRow({ document, children }: { document: CompanyDocument; children: ReactNode }) {
-  const { say } = useWords()
   const { date } = useFormats()
   const sizeOf = useSizes()
   return (
     <tr>
-      <td className={table.title}>
+      <Cell of="name">
         <Link to="/documents" search={before => ({ ...before, open: document.id })} className={styles.name}>
           <Icon name="doc" />
           <span className={table.main}>{document.filename}</span>
         </Link>
-      </td>
-      <td data-label={say('documents.kind')}>{document.kind.toUpperCase()}</td>
-      <td className={table.number} data-label={say('documents.size')}>
-        {sizeOf(document.sizeBytes)}
-      </td>
-      <td className={table.number} data-label={say('documents.since')}>
-        {date(document.createdAt)}
-      </td>
-      <td className={table.actions}>{children}</td>
+      </Cell>
+      <Cell of="kind">{document.kind.toUpperCase()}</Cell>
+      <Cell of="size">{sizeOf(document.sizeBytes)}</Cell>
+      <Cell of="since">{date(document.createdAt)}</Cell>
+      <Cell of="actions">{children}</Cell>
     </tr>
   )
 }

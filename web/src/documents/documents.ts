@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { DocumentsAnswer } from '../../../src/http/cabinet/senders/documents.ts'
 import { ask, type Wire } from '../api.ts'
+import { sortIn } from '../search-values.ts'
 import { numberFormat } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 
@@ -32,8 +33,9 @@ export function useSizes() {
 }
 
 /** `open`: the id of the document in the dialog. */
-export type DocumentsSearch = { open?: string | undefined }
+export type DocumentsSearch = { open?: string | undefined; sort?: string | undefined }
 
 export const documentsSearchOf = (search: Record<string, unknown>): DocumentsSearch => ({
   open: typeof search.open === 'string' ? search.open : undefined,
+  ...sortIn(search),
 })

@@ -4,6 +4,8 @@ import { Link } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
 import { Icon } from '../parts/content/icon.tsx'
 import { BoneRows } from '../parts/lists/bones.tsx'
+import type { Column } from '../parts/lists/columns.ts'
+import { Cell, ListTable } from '../parts/lists/list-table.tsx'
 import table from '../parts/lists/table.module.css'
 import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
@@ -70,27 +72,33 @@ function Counts({ gateways }: { gateways: Gateway[] }) {
 
 function GatewaysTable({ gateways, at }: { gateways: Gateway[]; at: string }) {
   const { say } = useWords()
+  const number = table.number
+  const columns: Column<Gateway>[] = [
+    { id: 'name', head: say('gateways.gateway'), card: table.title, isKept: true, by: ({ name }) => name },
+    {
+      id: 'state',
+      head: say('gateways.state'),
+      card: table.corner,
+      by: ({ standing }) => say(`gateway.standing.${standing}`),
+    },
+    {
+      id: 'rate',
+      head: say('gateways.rate'),
+      className: styles.rateColumn,
+      card: styles.rateCell,
+      by: ({ rate }) => rate,
+    },
+    { id: 'window', head: say('gateways.window'), className: number, by: ({ open }) => open },
+    { id: 'waiting', head: say('gateways.waiting'), className: number, by: ({ waiting }) => waiting },
+    { id: 'outstanding', head: say('gateways.outstanding'), className: number, by: gateway => gateway.outstanding },
+    { id: 'answer', head: say('gateways.answer'), className: number, by: ({ answerMs }) => answerMs },
+    { id: 'errors', head: say('gateways.errors'), className: number, by: ({ errorsLastHour }) => errorsLastHour },
+    { id: 'hour', head: say('gateways.hour'), className: number, card: styles.sparkCell },
+  ]
   return (
-    <table className={`${table.table} ${styles.list}`}>
-      <thead>
-        <tr>
-          <th>{say('gateways.gateway')}</th>
-          <th>{say('gateways.state')}</th>
-          <th className={styles.rateColumn}>{say('gateways.rate')}</th>
-          <th className={table.number}>{say('gateways.window')}</th>
-          <th className={table.number}>{say('gateways.waiting')}</th>
-          <th className={table.number}>{say('gateways.outstanding')}</th>
-          <th className={table.number}>{say('gateways.answer')}</th>
-          <th className={table.number}>{say('gateways.errors')}</th>
-          <th className={`${table.number} ${styles.sparkCell}`}>{say('gateways.hour')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {gateways.map(gateway => (
-          <GatewayRow key={gateway.gatewayId} gateway={gateway} at={at} />
-        ))}
-      </tbody>
-    </table>
+    <ListTable name="gateways" className={`${table.table} ${styles.list}`} columns={columns} rows={gateways} canChoose>
+      {gateway => <GatewayRow key={gateway.gatewayId} gateway={gateway} at={at} />}
+    </ListTable>
   )
 }
 
@@ -101,40 +109,38 @@ function GatewayRow({ gateway, at }: { gateway: Gateway; at: string }) {
   const { gatewayId, name, standing, open, window, waiting, outstanding, answerMs, errorsLastHour } = gateway
   return (
     <tr>
-      <td className={table.title}>
+      <Cell of="name">
         <Link to="/gateways/$gatewayId" params={{ gatewayId }} className={table.main}>
           {name}
         </Link>
         <span className={table.sub}>{about(gateway)}</span>
-      </td>
-      <td className={table.corner}>
+      </Cell>
+      <Cell of="state">
         <StandingStatus standing={standing} />
-      </td>
-      <td className={styles.rateCell}>
+      </Cell>
+      <Cell of="rate">
         <RateBar gateway={gateway} />
-      </td>
-      <td className={table.number} data-label={say('gateways.window')}>
+      </Cell>
+      <Cell of="window">
         {window === 0 ? (
           <span className={table.dim}>–</span>
         ) : (
           say('gateways.of', { used: number(open), all: number(window) })
         )}
-      </td>
-      <td className={table.number} data-label={say('gateways.waiting')}>
-        {number(waiting)}
-      </td>
-      <td className={table.number} data-label={say('gateways.outstanding')}>
+      </Cell>
+      <Cell of="waiting">{number(waiting)}</Cell>
+      <Cell of="outstanding">
         <span title={say('gateway.outstanding.why')}>{outstanding > 0 ? `≈ ${number(outstanding)}` : number(0)}</span>
-      </td>
-      <td className={table.number} data-label={say('gateways.answer')}>
+      </Cell>
+      <Cell of="answer">
         {answerMs === null ? <span className={table.dim}>–</span> : say('gateways.ms', { ms: number(answerMs) })}
-      </td>
-      <td className={table.number} data-label={say('gateways.errors')}>
+      </Cell>
+      <Cell of="errors">
         <span className={errorsLastHour > 0 ? styles.warn : ''}>{number(errorsLastHour)}</span>
-      </td>
-      <td className={`${table.number} ${styles.sparkCell}`}>
+      </Cell>
+      <Cell of="hour">
         <Spark hour={gateway.hour} at={at} standing={standing} />
-      </td>
+      </Cell>
     </tr>
   )
 }

@@ -1,4 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
+import { sortIn } from '../search-values.ts'
 import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
@@ -10,6 +11,7 @@ type NewGatewaySearch = { connector?: string | undefined; channel?: string | und
 const gatewaysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/gateways',
+  validateSearch: sortIn,
   beforeLoad: needs('gateways.see'),
   ...pageOf(
     () => withWords('service', import('./gateways-page.tsx')),

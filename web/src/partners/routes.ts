@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router'
 import { peopleQuery } from '../people/people.ts'
+import { sortIn } from '../search-values.ts'
 import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
@@ -21,6 +22,7 @@ const partnerRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/partners/$partnerId',
   params: idIn('partnerId'),
+  validateSearch: sortIn,
   beforeLoad: needs('partners.see'),
   ...pageOf(
     () => withWords('company', import('./partner-page.tsx')),

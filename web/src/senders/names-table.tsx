@@ -2,6 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { type Brand, brands } from '../../../src/domain/numbering/brand.ts'
 import { useAmount, useSign } from '../new-dispatch/amounts.ts'
 import { numberOf } from '../new-dispatch/offer.ts'
+import type { Column } from '../parts/lists/columns.ts'
+import { Cell, ListTable, useShownColumns } from '../parts/lists/list-table.tsx'
 import table from '../parts/lists/table.module.css'
 import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { ReviewState } from '../parts/review/review-state.tsx'
@@ -15,28 +17,20 @@ export function NamesTable({ names, currency }: { names: Name[]; currency: strin
   const { operator } = useTrafficNames()
   const sign = useSign(currency)
   const hasFees = names.some(name => name.registrations.some(({ fee }) => fee !== null))
+  const columns: Column<Name>[] = [
+    { id: 'name', head: say('senders.name'), className: styles.name, card: table.title, isKept: true },
+    ...brands.map(brand => ({ id: brand, head: operator(brand), className: styles.state })),
+    { id: 'missing', head: say('senders.missing'), className: styles.missing, card: styles.wide },
+    ...(hasFees ? [{ id: 'fee', head: say('senders.fee', { sign }), className: table.number }] : []),
+  ]
   return (
-    <table className={`${table.table} ${styles.list}`}>
-      <thead>
-        <tr>
-          <th className={styles.name}>{say('senders.name')}</th>
-          {brands.map(brand => (
-            <th key={brand}>{operator(brand)}</th>
-          ))}
-          <th>{say('senders.missing')}</th>
-          {hasFees && <th className={table.number}>{say('senders.fee', { sign })}</th>}
-        </tr>
-      </thead>
-      <tbody>
-        {names.map(name => (
-          <NameRow key={`${name.channelType} ${name.senderName}`} name={name} sign={sign} hasFees={hasFees} />
-        ))}
-      </tbody>
-    </table>
+    <ListTable name="senders" className={`${table.table} ${styles.list}`} columns={columns} rows={names} canChoose>
+      {name => <NameRow key={`${name.channelType} ${name.senderName}`} name={name} />}
+    </ListTable>
   )
 }
 
-function NameRow({ name, sign, hasFees }: { name: Name; sign: string; hasFees: boolean }) {
+function NameRow({ name }: { name: Name }) {
   const { say } = useWords()
   const { channel } = useTrafficNames()
   const amount = useAmount()
@@ -45,7 +39,7 @@ function NameRow({ name, sign, hasFees }: { name: Name; sign: string; hasFees: b
   const types = [...new Set(name.registrations.map(({ commonType }) => say(`senders.type.${commonType}`)))]
   return (
     <tr>
-      <td className={`${table.title} ${styles.name}`}>
+      <Cell of="name">
         <Link
           className={table.main}
           to="/senders/$senderId"
@@ -55,16 +49,14 @@ function NameRow({ name, sign, hasFees }: { name: Name; sign: string; hasFees: b
           {name.senderName}
         </Link>
         <span className={table.sub}>{[channel(name.channelType), ...types].join(' · ')}</span>
-      </td>
+      </Cell>
       <States name={name} />
-      <td className={`${styles.missing} ${styles.wide}`}>
+      <Cell of="missing">
         <Missing name={name} />
-      </td>
-      {hasFees && (
-        <td className={`${table.number} ${fee > 0 ? '' : styles.free}`} data-label={say('senders.fee', { sign })}>
-          {fee > 0 ? amount(fee) : <span className={table.dim}>–</span>}
-        </td>
-      )}
+      </Cell>
+      <Cell of="fee" className={fee === 0 && styles.free}>
+        {fee > 0 ? amount(fee) : <span className={table.dim}>–</span>}
+      </Cell>
     </tr>
   )
 }
@@ -72,26 +64,29 @@ function NameRow({ name, sign, hasFees }: { name: Name; sign: string; hasFees: b
 function States({ name }: { name: Name }) {
   const { say } = useWords()
   const { operator } = useTrafficNames()
+  const columns = useShownColumns()
+  const shown = brands.filter(brand => columns.some(({ id }) => id === brand))
   const serving = name.registrations.filter(one => servesAll(name, one))
   if (serving.length === name.registrations.length) {
+    if (shown.length === 0) return null
     const label = name.channelType === 'SMS' ? say('senders.abroad') : say('senders.all')
     return (
-      <td className={`${styles.state} ${styles.wide}`} colSpan={brands.length} data-label={label}>
+      <td className={`${styles.state} ${styles.wide}`} colSpan={shown.length} data-label={label}>
         <StateLink registration={bestOf(serving)!} label={`${name.senderName}, ${label}`} />
         <span className={`${styles.serves} only-wide`}>{label}</span>
       </td>
     )
   }
-  return brands.map(brand => {
+  return shown.map(brand => {
     const registration = bestOf(ofBrand(name, brand))
     return (
-      <td key={brand} className={styles.state} data-label={operator(brand)}>
+      <Cell key={brand} of={brand}>
         {registration ? (
           <StateLink registration={registration} label={`${name.senderName}, ${operator(brand)}`} />
         ) : (
           <span className={table.dim}>{say('senders.notRequested')}</span>
         )}
-      </td>
+      </Cell>
     )
   })
 }

@@ -1,4 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
+import { sortIn } from '../search-values.ts'
 import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
@@ -48,6 +49,7 @@ const tariffCalculatorRoute = createRoute({
 const pricesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/prices',
+  validateSearch: sortIn,
   beforeLoad: needs('money.see'),
   ...pageOf(
     () => withWords('service', import('./prices-page.tsx')),

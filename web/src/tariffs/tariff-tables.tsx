@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useSign } from '../new-dispatch/amounts.ts'
 import { Section } from '../parts/content/section.tsx'
+import type { Column } from '../parts/lists/columns.ts'
+import { Cell, ListTable } from '../parts/lists/list-table.tsx'
 import table from '../parts/lists/table.module.css'
 import { brandNames } from '../parts/names/operator-names.ts'
 import { useWords } from '../words/words.ts'
@@ -57,23 +59,29 @@ type TableProps = { rows: Row[]; currency: string; zone: string; isLinked: boole
 function TariffTable({ rows, currency, zone, isLinked }: TableProps) {
   const { say } = useWords()
   const sign = useSign(currency)
+  const names = useTariffNames()
+  const columns: Column<Row>[] = [
+    { id: 'operator', head: say('tariffs.operator'), card: table.title },
+    { id: 'traffic', head: say('tariffs.traffic'), by: ({ tariff }) => names.trafficType(tariff.trafficType) },
+    { id: 'model', head: say('tariffs.model'), by: ({ tariff }) => names.model(tariff.pricingModel) },
+    {
+      id: 'price',
+      head: say('tariffs.pricePerPart', { sign }),
+      className: table.number,
+      card: table.corner,
+      by: ({ tariff }) => Math.max(...tariff.steps.map(({ price }) => price)),
+    },
+    {
+      id: 'from',
+      head: say('tariffs.validFrom'),
+      className: table.number,
+      by: ({ tariff }) => tariff.validFrom && Date.parse(tariff.validFrom),
+    },
+  ]
   return (
-    <table className={`${table.table} ${styles.tariffs}`}>
-      <thead>
-        <tr>
-          <th>{say('tariffs.operator')}</th>
-          <th>{say('tariffs.traffic')}</th>
-          <th>{say('tariffs.model')}</th>
-          <th className={table.number}>{say('tariffs.pricePerPart', { sign })}</th>
-          <th className={table.number}>{say('tariffs.validFrom')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(row => (
-          <TariffRow key={row.tariff.tariffId} row={row} zone={zone} isLinked={isLinked} />
-        ))}
-      </tbody>
-    </table>
+    <ListTable name="tariffs" className={`${table.table} ${styles.tariffs}`} columns={columns} rows={rows}>
+      {row => <TariffRow key={row.tariff.tariffId} row={row} zone={zone} isLinked={isLinked} />}
+    </ListTable>
   )
 }
 
@@ -86,7 +94,7 @@ function TariffRow({ row: { tariff, next, isPlanned }, zone, isLinked }: RowProp
   const operator = names.brand(tariff.brand)
   return (
     <tr>
-      <td className={table.title}>
+      <Cell of="operator">
         <span className={table.main}>
           {isLinked ? (
             <Link
@@ -101,22 +109,22 @@ function TariffRow({ row: { tariff, next, isPlanned }, zone, isLinked }: RowProp
             operator
           )}
         </span>
-      </td>
-      <td data-label={say('tariffs.traffic')} className={tariff.trafficType === null ? table.dim : ''}>
+      </Cell>
+      <Cell of="traffic" className={tariff.trafficType === null && table.dim}>
         {names.trafficType(tariff.trafficType)}
-      </td>
-      <td data-label={say('tariffs.model')}>{names.model(tariff.pricingModel)}</td>
-      <td className={`${table.number} ${table.corner}`}>
+      </Cell>
+      <Cell of="model">{names.model(tariff.pricingModel)}</Cell>
+      <Cell of="price">
         {span(tariff.steps)}
         {next && (
           <span className={table.sub}>
             {say('tariffs.next', { price: span(next.steps), day: since(next.validFrom) })}
           </span>
         )}
-      </td>
-      <td data-label={say('tariffs.validFrom')} className={`${table.number} ${tariff.validFrom ? '' : table.dim}`}>
+      </Cell>
+      <Cell of="from" className={tariff.validFrom === null && table.dim}>
         {isPlanned ? say('tariffs.planned', { day: since(tariff.validFrom) }) : since(tariff.validFrom)}
-      </td>
+      </Cell>
     </tr>
   )
 }

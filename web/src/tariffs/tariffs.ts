@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { CalculationAnswer, PricesAnswer } from '../../../src/http/cabinet/tariffs/prices.ts'
 import type { ListedTariff, TariffAnswer, TariffsAnswer } from '../../../src/http/cabinet/tariffs/tariffs.ts'
 import { ask, type Wire } from '../api.ts'
-import { integerIn } from '../search-values.ts'
+import { integerIn, sortIn } from '../search-values.ts'
 
 export type Tariff = Wire<ListedTariff>
 export type Step = Tariff['steps'][number]
@@ -18,10 +18,11 @@ export type OtherPrice = Prices['channels'][number]
 export const TARIFFS = ['tariffs'] as const
 
 /** `book`: the partner whose own tariffs are shown. Without it the general tariffs are shown. */
-export type BookSearch = { book?: number | undefined }
+export type BookSearch = { book?: number | undefined; sort?: string | undefined }
 
 export const readBook = (search: Record<string, unknown>): BookSearch => ({
   book: integerIn(search.book),
+  ...sortIn(search),
 })
 
 const ofBook = (book: number | undefined) => (book === undefined ? '' : `?partnerId=${book}`)

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
+import type { Column } from '../parts/lists/columns.ts'
+import { Cell, ListTable } from '../parts/lists/list-table.tsx'
 import table from '../parts/lists/table.module.css'
 import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { OneCompany } from '../parts/pages/one-company.tsx'
@@ -51,42 +53,42 @@ function TemplateTable({ templates }: { templates: Template[] }) {
   const { say } = useWords()
   const { date } = useFormats()
   const { channel } = useTrafficNames()
+  const columns: Column<Template>[] = [
+    { id: 'text', head: say('templates.text'), card: `${table.title} ${styles.text}`, isKept: true },
+    { id: 'state', head: say('senders.state'), card: table.corner },
+    { id: 'type', head: say('templates.type') },
+    { id: 'sender', head: say('templates.sender') },
+    { id: 'requested', head: say('review.history.DRAFT'), className: table.number },
+  ]
   return (
-    <table className={`${table.table} ${styles.list}`}>
-      <thead>
-        <tr>
-          <th>{say('templates.text')}</th>
-          <th>{say('senders.state')}</th>
-          <th>{say('templates.type')}</th>
-          <th>{say('templates.sender')}</th>
-          <th className={table.number}>{say('review.history.DRAFT')}</th>
+    <ListTable
+      name="templates"
+      className={`${table.table} ${styles.list}`}
+      columns={columns}
+      rows={templates}
+      canChoose
+    >
+      {template => (
+        <tr key={template.templateId}>
+          <Cell of="text">
+            <Link to="/templates/$templateId" params={{ templateId: template.templateId }} search={{}}>
+              <PatternText pattern={template.pattern} />
+            </Link>
+            {template.status === 'REJECTED' && template.comment && (
+              <span className={styles.said}>{template.comment}</span>
+            )}
+          </Cell>
+          <Cell of="state">
+            <ReviewState status={template.status} />
+          </Cell>
+          <Cell of="type">{say(`templates.type.${template.templateType}`)}</Cell>
+          <Cell of="sender">
+            {template.senderName ?? <span className={table.dim}>{say('templates.anyName')}</span>}
+            <span className={table.sub}>{channel(template.channelType)}</span>
+          </Cell>
+          <Cell of="requested">{date(template.createdAt)}</Cell>
         </tr>
-      </thead>
-      <tbody>
-        {templates.map(template => (
-          <tr key={template.templateId}>
-            <td className={`${table.title} ${styles.text}`}>
-              <Link to="/templates/$templateId" params={{ templateId: template.templateId }} search={{}}>
-                <PatternText pattern={template.pattern} />
-              </Link>
-              {template.status === 'REJECTED' && template.comment && (
-                <span className={styles.said}>{template.comment}</span>
-              )}
-            </td>
-            <td className={table.corner}>
-              <ReviewState status={template.status} />
-            </td>
-            <td data-label={say('templates.type')}>{say(`templates.type.${template.templateType}`)}</td>
-            <td data-label={say('templates.sender')}>
-              {template.senderName ?? <span className={table.dim}>{say('templates.anyName')}</span>}
-              <span className={table.sub}>{channel(template.channelType)}</span>
-            </td>
-            <td className={table.number} data-label={say('review.history.DRAFT')}>
-              {date(template.createdAt)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      )}
+    </ListTable>
   )
 }

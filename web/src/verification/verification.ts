@@ -10,7 +10,7 @@ import type {
 } from '../../../src/http/cabinet/verification/statistics.ts'
 import type { OfferAnswer, WholeVerifier } from '../../../src/http/cabinet/verification/verifiers.ts'
 import { ask, type Wire } from '../api.ts'
-import { dayIn, textIn } from '../search-values.ts'
+import { dayIn, sortIn, textIn } from '../search-values.ts'
 import { dateFormat, nameOfCountry, nameOfLanguage } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 
@@ -33,6 +33,7 @@ export type VerificationSearch = {
   from?: string | undefined
   to?: string | undefined
   blocked?: string | undefined
+  sort?: string | undefined
 }
 
 export const readVerification = (search: Record<string, unknown>): VerificationSearch => ({
@@ -41,6 +42,7 @@ export const readVerification = (search: Record<string, unknown>): VerificationS
   from: dayIn(search.from),
   to: dayIn(search.to),
   blocked: textIn(search.blocked),
+  ...sortIn(search),
 })
 
 /** The filter in the URL, and a function that changes it. */

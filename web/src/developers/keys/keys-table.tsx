@@ -1,6 +1,8 @@
 import { useState } from 'react'
 import { useFormats } from '../../format.ts'
 import { Status } from '../../parts/content/status.tsx'
+import type { Column } from '../../parts/lists/columns.ts'
+import { Cell, ListTable } from '../../parts/lists/list-table.tsx'
 import table from '../../parts/lists/table.module.css'
 import { useWords } from '../../words/words.ts'
 import styles from '../developers.module.css'
@@ -12,28 +14,29 @@ type Props = { companyId: number; keys: Keys; mayChange: boolean }
 
 export function KeysTable({ companyId, keys, mayChange }: Props) {
   const { say } = useWords()
+  const nameOf = useNameOfKey()
   const [task, setTask] = useState<KeyTask>()
+  const number = table.number
+  const columns: Column<ApiKey>[] = [
+    { id: 'name', head: say('keys.name'), card: table.title, isKept: true, by: nameOf },
+    {
+      id: 'state',
+      head: say('keys.state'),
+      card: table.corner,
+      by: key => say(key.isActive ? 'keys.active' : 'keys.inactive'),
+    },
+    { id: 'kind', head: say('keys.kind'), by: ({ type }) => say(`keys.kind.${type}`) },
+    { id: 'from', head: say('keys.from') },
+    { id: 'made', head: say('keys.made'), className: number, by: ({ createdAt }) => Date.parse(createdAt) },
+    { id: 'requests', head: say('keys.requests'), className: number, by: ({ requests }) => requests },
+    { id: 'used', head: say('keys.used'), className: number, by: ({ usedAt }) => usedAt && Date.parse(usedAt) },
+    { id: 'actions', head: '', label: say('app.more'), className: table.actions, isKept: true },
+  ]
   return (
     <>
-      <table className={`${table.table} ${styles.keys}`}>
-        <thead>
-          <tr>
-            <th>{say('keys.name')}</th>
-            <th>{say('keys.state')}</th>
-            <th>{say('keys.kind')}</th>
-            <th>{say('keys.from')}</th>
-            <th className={table.number}>{say('keys.made')}</th>
-            <th className={table.number}>{say('keys.requests')}</th>
-            <th className={table.number}>{say('keys.used')}</th>
-            <th className={table.actions} aria-label={say('app.more')} />
-          </tr>
-        </thead>
-        <tbody>
-          {keys.keys.map(key => (
-            <KeyRow key={key.keyId} apiKey={key} mayChange={mayChange} onTask={setTask} />
-          ))}
-        </tbody>
-      </table>
+      <ListTable name="keys" className={`${table.table} ${styles.keys}`} columns={columns} rows={keys.keys} canChoose>
+        {key => <KeyRow key={key.keyId} apiKey={key} mayChange={mayChange} onTask={setTask} />}
+      </ListTable>
       {task && <KeyDialog companyId={companyId} task={task} trial={keys.trial} onClose={() => setTask(undefined)} />}
     </>
   )
@@ -48,11 +51,11 @@ function KeyRow({ apiKey, mayChange, onTask }: RowProps) {
   const { isActive, type, center, addresses, createdAt, requests, usedAt } = apiKey
   return (
     <tr>
-      <td className={table.title}>
+      <Cell of="name">
         <span className={table.main}>{nameOf(apiKey)}</span>
         {center && <span className={table.sub}>{say('keys.center', { name: center })}</span>}
-      </td>
-      <td className={table.corner}>
+      </Cell>
+      <Cell of="state">
         {isActive ? (
           <Status kind="ok">{say('keys.active')}</Status>
         ) : (
@@ -60,23 +63,19 @@ function KeyRow({ apiKey, mayChange, onTask }: RowProps) {
             {say('keys.inactive')}
           </Status>
         )}
-      </td>
-      <td data-label={say('keys.kind')}>{say(`keys.kind.${type}`)}</td>
-      <td data-label={say('keys.from')} className={addresses.length > 0 ? styles.addresses : table.dim}>
+      </Cell>
+      <Cell of="kind">{say(`keys.kind.${type}`)}</Cell>
+      <Cell of="from" className={addresses.length > 0 ? styles.addresses : table.dim}>
         <Addresses addresses={addresses} />
-      </td>
-      <td data-label={say('keys.made')} className={table.number}>
-        {date(createdAt)}
-      </td>
-      <td data-label={say('keys.requests')} className={table.number}>
-        {number(requests)}
-      </td>
-      <td data-label={say('keys.used')} className={`${table.number} ${usedAt ? '' : table.dim}`}>
+      </Cell>
+      <Cell of="made">{date(createdAt)}</Cell>
+      <Cell of="requests">{number(requests)}</Cell>
+      <Cell of="used" className={!usedAt && table.dim}>
         {usedAt ? ago(usedAt) : say('keys.never')}
-      </td>
-      <td className={table.actions}>
+      </Cell>
+      <Cell of="actions">
         <KeyMenu apiKey={apiKey} mayChange={mayChange} onTask={onTask} />
-      </td>
+      </Cell>
     </tr>
   )
 }

@@ -1,5 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useFormats } from '../../format.ts'
+import type { Column } from '../../parts/lists/columns.ts'
+import { Cell, ListTable } from '../../parts/lists/list-table.tsx'
 import table from '../../parts/lists/table.module.css'
 import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { useWords } from '../../words/words.ts'
@@ -14,32 +16,32 @@ export function DispatchTable({ dispatches, isOfAll }: { dispatches: Listed[]; i
   const { say } = useWords()
   const hasMoney = dispatches.some(({ estimate }) => estimate !== null)
   const isOfSeveral = isOfAll && new Set(dispatches.map(({ companyId }) => companyId)).size > 1
+  const estimate = say('dispatches.estimate', { currency: '₽' })
+  const columns: Column<Listed>[] = [
+    { id: 'name', head: say('dispatches.dispatch'), card: table.title, isKept: true },
+    { id: 'status', head: say('dispatches.status'), card: table.corner },
+    { id: 'progress', head: say('dispatches.progress'), className: styles.progress, card: styles.whole },
+    { id: 'delivered', head: say('dispatches.delivered'), className: table.number },
+    { id: 'failed', head: say('dispatches.failed'), className: table.number },
+    ...(hasMoney ? [{ id: 'estimate', head: estimate, className: table.number }] : []),
+    { id: 'start', head: say('dispatches.start'), className: table.number, card: styles.wide },
+  ]
   return (
-    <table className={`${table.table} ${styles.list}`}>
-      <thead>
-        <tr>
-          <th>{say('dispatches.dispatch')}</th>
-          <th>{say('dispatches.status')}</th>
-          <th className={styles.progress}>{say('dispatches.progress')}</th>
-          <th className={table.number}>{say('dispatches.delivered')}</th>
-          <th className={table.number}>{say('dispatches.failed')}</th>
-          {hasMoney && <th className={table.number}>{say('dispatches.estimate', { currency: '₽' })}</th>}
-          <th className={table.number}>{say('dispatches.start')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {dispatches.map(dispatch => (
-          <DispatchRow key={dispatch.dispatchId} dispatch={dispatch} hasMoney={hasMoney} hasCompany={isOfSeveral} />
-        ))}
-      </tbody>
-    </table>
+    <ListTable
+      name="dispatches"
+      className={`${table.table} ${styles.list}`}
+      columns={columns}
+      rows={dispatches}
+      canChoose
+    >
+      {dispatch => <DispatchRow key={dispatch.dispatchId} dispatch={dispatch} hasCompany={isOfSeveral} />}
+    </ListTable>
   )
 }
 
-type RowProps = { dispatch: Listed; hasMoney: boolean; hasCompany: boolean }
+type RowProps = { dispatch: Listed; hasCompany: boolean }
 
-function DispatchRow({ dispatch, hasMoney, hasCompany }: RowProps) {
-  const { say } = useWords()
+function DispatchRow({ dispatch, hasCompany }: RowProps) {
   const { number, moment } = useFormats()
   const { share, amount } = useFigures()
   const { dispatchId, delivered, failed, estimate } = dispatch
@@ -47,35 +49,27 @@ function DispatchRow({ dispatch, hasMoney, hasCompany }: RowProps) {
   const begins = dispatch.startedAt ?? dispatch.startAt
   return (
     <tr>
-      <td className={table.title}>
+      <Cell of="name">
         <Link className={table.main} to="/dispatches/$dispatchId" params={{ dispatchId }} search={{}}>
           {dispatch.name}
         </Link>
         <span className={table.sub}>
           {[hasCompany && dispatch.companyName, channels, dispatchId].filter(Boolean).join(' · ')}
         </span>
-      </td>
-      <td className={table.corner}>
+      </Cell>
+      <Cell of="status">
         <DispatchState status={dispatch.status} />
-      </td>
-      <td className={styles.whole}>
+      </Cell>
+      <Cell of="progress">
         {dispatch.status !== 'CREATED' && <ProgressBar counts={dispatch} />}
         <ProgressWords dispatch={dispatch} />
-      </td>
-      <td className={table.number} data-label={say('dispatches.delivered')}>
+      </Cell>
+      <Cell of="delivered">
         {delivered + failed > 0 ? share(delivered, delivered + failed) : <span className={table.dim}>–</span>}
-      </td>
-      <td className={table.number} data-label={say('dispatches.failed')}>
-        {number(failed)}
-      </td>
-      {hasMoney && (
-        <td className={table.number} data-label={say('dispatches.estimate', { currency: '₽' })}>
-          {estimate === null ? '' : amount(estimate)}
-        </td>
-      )}
-      <td className={`${table.number} ${styles.wide}`}>
-        {begins ? moment(begins) : <span className={table.dim}>–</span>}
-      </td>
+      </Cell>
+      <Cell of="failed">{number(failed)}</Cell>
+      <Cell of="estimate">{estimate === null ? '' : amount(estimate)}</Cell>
+      <Cell of="start">{begins ? moment(begins) : <span className={table.dim}>–</span>}</Cell>
     </tr>
   )
 }

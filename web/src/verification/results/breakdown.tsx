@@ -1,6 +1,8 @@
 import { useFormats } from '../../format.ts'
 import { Section } from '../../parts/content/section.tsx'
+import type { Column } from '../../parts/lists/columns.ts'
 import figures from '../../parts/lists/figure-table.module.css'
+import { Cell, ListTable } from '../../parts/lists/list-table.tsx'
 import table from '../../parts/lists/table.module.css'
 import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { numberFormat } from '../../words/intl.ts'
@@ -18,7 +20,13 @@ export function ByCountry({ data }: { data: Verification }) {
   const rest = rows.length - MOST_COUNTRIES
   return (
     <Section title={say('verification.byCountry')}>
-      <Rows first={say('verification.country')} rows={rows.slice(0, MOST_COUNTRIES)} currency={data.currency} />
+      <Rows
+        name="countries"
+        first={say('verification.country')}
+        rows={rows}
+        currency={data.currency}
+        most={MOST_COUNTRIES}
+      />
       {rest > 0 && <p className="note small">{say('verification.moreCountries', { count: rest })}</p>}
     </Section>
   )
@@ -30,53 +38,58 @@ export function ByChannel({ data }: { data: Verification }) {
   const rows = data.byChannel.map(sums => ({ name: channel(sums.channelType), sums }))
   return (
     <Section title={say('verification.byChannel')}>
-      <Rows first={say('verification.channel')} rows={rows} currency={data.currency} />
+      <Rows name="channels" first={say('verification.channel')} rows={rows} currency={data.currency} />
     </Section>
   )
 }
 
 type Row = { name: string; sums: Sums }
 
-function Rows({ first, rows, currency }: { first: string; rows: Row[]; currency: string }) {
+type RowsProps = { name: string; first: string; rows: Row[]; currency: string; most?: number }
+
+function Rows({ name, first, rows, currency, most }: RowsProps) {
   const { say } = useWords()
   const { sign } = useFormats()
   const hasCost = rows.some(({ sums }) => sums.cost !== null)
+  const cost = say('verification.column.cost', { sign: sign(currency) })
+  const columns: Column<Row>[] = [
+    { id: 'name', head: first, by: row => row.name },
+    { id: 'sent', head: say('verification.column.sent'), by: ({ sums }) => sums.sent },
+    {
+      id: 'delivered',
+      head: say('verification.column.delivered'),
+      className: styles.wideOnly,
+      by: ({ sums }) => deliveredShareOf(sums),
+    },
+    { id: 'confirmed', head: say('verification.column.confirmed'), by: confirmedShareOf },
+    ...(hasCost ? [{ id: 'cost', head: cost, by: costOf }] : []),
+  ]
   return (
-    <table className={figures.table}>
-      <thead>
-        <tr>
-          <th>{first}</th>
-          <th>{say('verification.column.sent')}</th>
-          <th className={styles.wideOnly}>{say('verification.column.delivered')}</th>
-          <th>{say('verification.column.confirmed')}</th>
-          {hasCost && <th>{say('verification.column.cost', { sign: sign(currency) })}</th>}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(row => (
-          <WayRow key={row.name} row={row} currency={hasCost ? currency : undefined} />
-        ))}
-      </tbody>
-    </table>
+    <ListTable name={name} className={figures.table} columns={columns} rows={rows} most={most}>
+      {row => <WayRow key={row.name} row={row} currency={currency} />}
+    </ListTable>
   )
 }
 
-function WayRow({ row: { name, sums }, currency }: { row: Row; currency: string | undefined }) {
+const deliveredShareOf = ({ sent, delivered }: Sums) => (sent > 0 ? Math.min(1, delivered / sent) : null)
+
+export const confirmedShareOf = ({ sums }: { sums: Sums }) => (sums.sent > 0 ? shareOf(sums) : null)
+
+const costOf = ({ sums: { costOfConfirmed } }: Row) => (costOfConfirmed === null ? null : Number(costOfConfirmed))
+
+function WayRow({ row, currency }: { row: Row; currency: string }) {
   const { number, money } = useFormats()
   const percent = usePercent()
+  const [delivered, confirmed, cost] = [deliveredShareOf(row.sums), confirmedShareOf(row), costOf(row)]
   return (
     <tr>
-      <td className={table.main}>{name}</td>
-      <td>{number(sums.sent)}</td>
-      <td className={styles.wideOnly}>{sums.sent > 0 ? percent(Math.min(1, sums.delivered / sums.sent)) : '–'}</td>
-      <td>{sums.sent > 0 ? percent(shareOf(sums)) : '–'}</td>
-      {currency && (
-        <td>
-          {sums.costOfConfirmed === null
-            ? '–'
-            : money(Number(sums.costOfConfirmed), currency).replace(/\u00a0\D+$/, '')}
-        </td>
-      )}
+      <Cell of="name" className={table.main}>
+        {row.name}
+      </Cell>
+      <Cell of="sent">{number(row.sums.sent)}</Cell>
+      <Cell of="delivered">{delivered === null ? '–' : percent(delivered)}</Cell>
+      <Cell of="confirmed">{confirmed === null ? '–' : percent(confirmed)}</Cell>
+      <Cell of="cost">{cost === null ? '–' : money(cost, currency).replace(/\u00a0\D+$/, '')}</Cell>
     </tr>
   )
 }

@@ -3,12 +3,14 @@ import type { ReactNode } from 'react'
 import { useFormats } from '../../format.ts'
 import { Section } from '../../parts/content/section.tsx'
 import { Status } from '../../parts/content/status.tsx'
+import type { Column } from '../../parts/lists/columns.ts'
+import { Cell, ListTable } from '../../parts/lists/list-table.tsx'
 import table from '../../parts/lists/table.module.css'
 import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { useWords } from '../../words/words.ts'
 import styles from '../verification.module.css'
 import type { KindPath, Listed, Verification, Widget } from '../verification.ts'
-import { usePercent } from './breakdown.tsx'
+import { confirmedShareOf, usePercent } from './breakdown.tsx'
 import { shareOf } from './conversion-figures.tsx'
 
 export function VerifierList({ data: { verifiers } }: { data: Verification }) {
@@ -18,14 +20,19 @@ export function VerifierList({ data: { verifiers } }: { data: Verification }) {
       {verifiers.length === 0 ? (
         <p className="note">{say('verification.verifiers.empty')}</p>
       ) : (
-        <List first={say('verification.verifier')} last={say('verification.code')}>
-          {verifiers.map(verifier => (
+        <List
+          name="verifiers"
+          first={say('verification.verifier')}
+          third={{ id: 'code', head: say('verification.code'), className: styles.codeCell }}
+          items={verifiers}
+        >
+          {verifier => (
             <Row key={verifier.id} kind="verifiers" item={verifier} sub={<span className="mono">{verifier.id}</span>}>
-              <td data-label={say('verification.code')} className={styles.codeCell}>
+              <Cell of="code">
                 <CodeSummary item={verifier} />
-              </td>
+              </Cell>
             </Row>
-          ))}
+          )}
         </List>
       )}
     </Section>
@@ -39,62 +46,70 @@ export function WidgetList({ data: { widgets } }: { data: Verification }) {
       {widgets.length === 0 ? (
         <p className="note">{say('verification.widgets.empty')}</p>
       ) : (
-        <List first={say('verification.widget')} last={say('verification.state')}>
-          {widgets.map(widget => (
+        <List
+          name="widgets"
+          first={say('verification.widget')}
+          third={{ id: 'state', head: say('verification.state'), card: table.corner }}
+          items={widgets}
+        >
+          {widget => (
             <Row key={widget.id} kind="widgets" item={widget} sub={<Sites widget={widget} />}>
-              <td className={table.corner}>
+              <Cell of="state">
                 <WidgetState widget={widget} />
-              </td>
+              </Cell>
             </Row>
-          ))}
+          )}
         </List>
       )}
     </Section>
   )
 }
 
-function List({ first, last, children }: { first: string; last: string; children: ReactNode }) {
+type ListProps<Item> = {
+  name: string
+  first: string
+  third: Column<Item>
+  items: Item[]
+  children(item: Item): ReactNode
+}
+
+function List<Item extends Listed>({ name, first, third, items, children }: ListProps<Item>) {
   const { say } = useWords()
+  const columns: Column<Item>[] = [
+    { id: 'name', head: first, card: table.title, by: item => item.name },
+    { id: 'ways', head: say('verification.ways'), className: styles.waysCell },
+    third,
+    { id: 'sent', head: say('verification.column.sent'), className: table.number, by: ({ sums }) => sums.sent },
+    { id: 'confirmed', head: say('verification.column.confirmed'), className: table.number, by: confirmedShareOf },
+  ]
   return (
-    <table className={`${table.table} ${styles.list}`}>
-      <thead>
-        <tr>
-          <th>{first}</th>
-          <th>{say('verification.ways')}</th>
-          <th>{last}</th>
-          <th className={table.number}>{say('verification.column.sent')}</th>
-          <th className={table.number}>{say('verification.column.confirmed')}</th>
-        </tr>
-      </thead>
-      <tbody>{children}</tbody>
-    </table>
+    <ListTable name={name} className={`${table.table} ${styles.list}`} columns={columns} rows={items}>
+      {children}
+    </ListTable>
   )
 }
 
 type RowProps = { kind: KindPath; item: Listed; sub: ReactNode; children: ReactNode }
 
 function Row({ kind, item, sub, children }: RowProps) {
-  const { say } = useWords()
   const { number } = useFormats()
   const percent = usePercent()
   return (
     <tr>
-      <td className={table.title}>
+      <Cell of="name">
         <Link to={`/verification/${kind}/$id`} params={{ id: item.id }} className={`${table.main} ${styles.name}`}>
           {item.name}
         </Link>
         <span className={table.sub}>{sub}</span>
-      </td>
-      <td className={styles.waysCell} data-label={say('verification.ways')}>
+      </Cell>
+      <Cell of="ways">
         <WaysInWords item={item} />
-      </td>
+      </Cell>
       {children}
-      <td className={table.number} data-label={say('verification.column.sent')}>
-        {number(item.sums.sent)}
-      </td>
-      <td className={table.number} data-label={say('verification.column.confirmed')}>
+      <Cell of="sent">{number(item.sums.sent)}</Cell>
+      <Cell of="confirmed">
         {item.sums.sent > 0 ? percent(shareOf(item.sums)) : <span className={table.dim}>–</span>}
-      </td>
+      </Cell>
     </tr>
   )
 }

@@ -33,6 +33,7 @@ export const shared = {
     'Too many dispatches are running or scheduled. Start this dispatch when others are completed.',
   'problem.priceChanged': 'The price has changed. Try again to see the new price.',
   'problem.nameTaken': 'This name is requested or registered already.',
+  'list.columns': 'Columns',
   'list.page': 'Page {page} of {pages}',
   'list.previous': 'Previous',
   'list.next': 'Next',
