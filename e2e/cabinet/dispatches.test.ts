@@ -9,7 +9,7 @@ import { aPerson, ofCompany } from '../../src/testing/cabinet.ts'
 import { aGateway, useEngines } from '../../src/testing/engines.ts'
 import { aDispatch, aWorld, someRecipients, type World } from '../../src/testing/world.ts'
 import { hasBrowser, useBrowser } from '../browser.ts'
-import { enter, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
 
 /** The list of dispatches and the live page of one. */
 
@@ -193,5 +193,45 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
       deactivatePerson(tx, await requirePerson(tx, ofCompany(world.companyId), personId)),
     )
     await page.getByText('Your session has ended').waitFor()
+  })
+})
+
+describe.skipIf(!hasBrowser)('a person with a telephone', () => {
+  test('signs in, sends a dispatch to pasted numbers, sees it delivered, and reads the history of a message, in Russian', async () => {
+    await aGateway(cabinet.sql, { settings: { ownIds: true } })
+    await anEngine()
+    const { login } = await aPerson(cabinet.sql, ofCompany(world.companyId), 'owner')
+    const page = await newPage({ viewport: { width: 390, height: 844 }, locale: 'ru-RU', colorScheme: 'dark' })
+    const faults = watchFaults(page)
+    await openPage(page, cabinet)
+    await typeCredentials(page, login)
+    await page.getByRole('navigation').getByRole('link', { name: 'Рассылки' }).click()
+    await page.getByRole('link', { name: 'Новая рассылка' }).click()
+
+    await page.getByRole('textbox', { name: 'Название рассылки' }).fill('Осень')
+    await page.getByRole('combobox', { name: 'Имя отправителя' }).selectOption('ROMASHKA')
+    await page.getByRole('textbox', { name: 'Текст сообщения' }).fill('Букеты на 20% дешевле до воскресенья')
+    const next = () => page.getByRole('button', { name: /^Далее/ }).click()
+    await next()
+    await page.getByRole('textbox', { name: 'Номера, по одному в строке' }).fill('+7 916 123-45-77\n8 903 123 45 77')
+    await page.getByRole('button', { name: 'Взять эти номера' }).click()
+    await page.getByRole('listitem').filter({ hasText: /^2/ }).waitFor()
+    await next()
+    await page.getByRole('radio', { name: /^Не более/ }).waitFor()
+    await next()
+    await page.getByRole('button', { name: /^Отправить 2 сообщения за/ }).click()
+    await page.getByText('2 сообщения отправляются').waitFor()
+    await page.getByRole('link', { name: 'Следить за ней' }).click()
+
+    await page.getByRole('heading', { level: 1, name: 'Осень' }).waitFor()
+    await page.getByText('Завершена').first().waitFor()
+    await page.getByText('100,0 % от завершённых').waitFor()
+    await page.getByRole('link', { name: 'Все сообщения' }).click()
+    await page.getByRole('link', { name: /903.123.45.77/ }).click()
+    const life = page.getByRole('region', { name: 'История сообщения' })
+    for (const line of [/^Принято/, /^Деньги зарезервированы/, /^Отправлено через sim/, /^Доставлено/])
+      await life.getByRole('heading', { name: line }).waitFor()
+    await page.getByText('Букеты на 20% дешевле до воскресенья').waitFor()
+    faults.expectNone()
   })
 })

@@ -1,6 +1,8 @@
 import type { Page, Request } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Demo, makeDemo } from '../../src/commands/service/demo.ts'
+import type { Transaction } from '../../src/db/sql.ts'
+import { recordChange } from '../../src/domain/audit-log/audit-log.ts'
 import { loadNumbering } from '../../src/domain/numbering/numbering.ts'
 import { partnerWithLogin } from '../../src/domain/partners/partners.ts'
 import { invitePerson } from '../../src/domain/people/people.ts'
@@ -10,17 +12,18 @@ import { sendersByIds } from '../../src/domain/senders/senders.ts'
 import { aPerson, ofCompany, PASSWORD } from '../../src/testing/cabinet.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import type { TestPartner } from '../../src/testing/factories.ts'
-import { aSingleMessage } from '../../src/testing/traffic.ts'
-import { aDispatch, someRecipients } from '../../src/testing/world.ts'
+import { aDispatchWithFates, aSingleMessage } from '../../src/testing/traffic.ts'
+import { aDispatch, aWorld, someRecipients } from '../../src/testing/world.ts'
 import { hasBrowser, useBrowser } from '../browser.ts'
 import { enter, openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
-import { expectGood, expectGoodDialog, expectTappable, type Screen, screens } from './looks.ts'
+import { expectGood, expectGoodDialog, expectTappable, extremes, lookAt, type Screen, screens } from './looks.ts'
 import { someTraffic } from './overview-traffic.ts'
 
 /** Every page of the cabinet at both widths, in both languages and both themes. */
 
 const cabinet = useCabinet({ demo: true })
-const { newPage } = useBrowser()
+const browser = useBrowser()
+const { newPage } = browser
 const pageOf = ({ width, locale, colorScheme }: Screen) =>
   newPage({ viewport: { width, height: 844 }, locale, colorScheme })
 const DEMO_PASSWORD = 'a password of the demo'
@@ -123,6 +126,103 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
     await page.getByRole('link', { name: /Go to sign-in|Ко входу/ }).waitFor()
     await expectGood(page, 'invitation that is gone')
     faults.expectNone()
+  })
+})
+
+const NASTY = '<img src=x onerror=alert(1)>'
+
+/** A world whose pages have much to show: a finished dispatch, messages with callbacks, and changes of all kinds. */
+async function aBusyWorld() {
+  const { sql } = cabinet
+  const numbering = await loadNumbering(sql)
+  const world = await aWorld(sql, { budget: '100000.00' })
+  const fates = await aDispatchWithFates(sql, numbering, world)
+  const finished = await aDispatch(sql, numbering, world, [...someRecipients(240), { destination: 'no number' }], {
+    text: 'Autumn bouquets are 20% off until Sunday. Stop: 9000',
+  })
+  await finish(finished)
+  await sql.begin(tx => recordChanges(tx, world.companyId, finished))
+  return { world, fates, finished }
+}
+
+/** Gives every message a result: sent within the last half hour, some failed for several reasons. */
+async function finish(dispatchId: number) {
+  const { sql } = cabinet
+  await sql`
+    update messages set sent_at = now() - (1800 - dispatch_position * 7) * interval '1 second',
+      final_at = now() - (1780 - dispatch_position * 7) * interval '1 second',
+      status = case when dispatch_position % 6 = 0 then 'FAILED' else 'DELIVERED' end::message_status,
+      error_code = case when dispatch_position % 6 = 0 then (array[603, 602, 7060, 453])[1 + dispatch_position / 6 % 4] end,
+      final_price = case when dispatch_position % 6 = 0 then 0 else price end
+    where dispatch_id = ${dispatchId} and status = 'CREATED'`
+  await sql`
+    update dispatch_blocks b set created_messages = 0, delivered_messages = m.delivered, failed_messages = m.failed
+    from (select count(*) filter (where status = 'DELIVERED') as delivered, count(*) filter (where status = 'FAILED') as failed
+      from messages where dispatch_id = ${dispatchId}) m
+    where b.dispatch_id = ${dispatchId}`
+  await sql`
+    update dispatches set status = 'COMPLETED', started_at = now() - interval '31 minutes', completed_at = now(), name = ${`Sale ${NASTY}`}
+    where dispatch_id = ${dispatchId}`
+}
+
+async function recordChanges(tx: Transaction, companyId: number, dispatchId: number) {
+  const operator = { kind: 'OPERATOR', name: 'root' } as const
+  const dispatch = { kind: 'dispatch', id: dispatchId, name: `Sale ${NASTY}` }
+  for (const [what, subject, values] of [
+    [
+      'sender.approved',
+      { kind: 'sender', id: 1, name: NASTY },
+      { before: { status: 'PRE_REVIEW' }, after: { status: 'APPROVED', brand: 'MTS' } },
+    ],
+    [
+      'dispatch.created',
+      dispatch,
+      { after: { channelType: 'SMS', senderName: 'ROMASHKA', text: 'Autumn bouquets. '.repeat(14) } },
+    ],
+    ['dispatch.changed', dispatch, { before: { recipients: 0 }, after: { recipients: 241 } }],
+    ['dispatch.started', dispatch, { after: { recipients: 241, price: '843.5000' } }],
+  ] as const)
+    await recordChange(tx, operator, { what, companyId, subject, ...values })
+}
+
+describe.skipIf(!hasBrowser)('pages of finished work', () => {
+  let busy: Awaited<ReturnType<typeof aBusyWorld>>
+  beforeAll(async () => {
+    busy = await aBusyWorld()
+  })
+
+  test.each(extremes)('at $width pixels, $locale, $colorScheme', async screen => {
+    const { world, fates, finished } = busy
+    const { login } = await aPerson(cabinet.sql, ofCompany(world.companyId), 'owner')
+    const life = (message: string, words: RegExp) => ({
+      path: `messages/${message}`,
+      ready: (page: Page) => page.getByRole('heading', { name: words }).first().waitFor(),
+    })
+    await lookAt(browser, cabinet, screen, login, [
+      {
+        path: `dispatches/${finished}`,
+        ready: async page => {
+          await page.getByRole('img', { name: /since the first message|с начала отправки/ }).waitFor()
+          await page.getByText(/^(Phone switched off|Телефон выключен)/).waitFor()
+          const again = page.getByRole('main').getByRole('button', { name: /^(Send again|Отправить ещё раз)$/ })
+          await expectGoodDialog(page, 'send again', async () => {
+            await again.click()
+            await page.getByText(/^(41 failed messages are|Новая рассылка: 41)/).waitFor()
+          })
+        },
+      },
+      life(fates.delivered, /^(Callback received by|Колбэк получен)/),
+      life(fates.undelivered, /^(Callback received by|Колбэк получен)/),
+      {
+        path: 'audit',
+        ready: async page => {
+          await page
+            .getByRole('button', { name: /^(Details|Подробности)/ })
+            .nth(2)
+            .click()
+        },
+      },
+    ])
   })
 })
 

@@ -66,6 +66,9 @@ const known = [
   'documents',
   'description',
   'price',
+  'text',
+  'cascade',
+  'dispatchId',
 ] as const
 
 const roles = ['owner', 'sender', 'finance', 'viewer', 'manager', 'admin', 'moderator', 'support'] as const
@@ -84,7 +87,7 @@ export function useValues() {
       return Object.entries(value)
         .map(([name, inside]) => `${name} ${textOf(inside)}`)
         .join(', ')
-    return String(value)
+    return String(value).replace(/^(-?\d+\.\d\d)00$/, '$1') // amounts are stored with four places
   }
   const roleOf = (value: unknown) => {
     const role = oneOf(roles, value)
