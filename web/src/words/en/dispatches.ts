@@ -182,7 +182,7 @@ export const dispatches = {
     one: '{count}: its text is no longer stored',
     other: '{count}: their texts are no longer stored',
   },
-  'dispatch.again.price': 'These messages cost {price} in the first attempt. The new dispatch shows its own price.',
+  'dispatch.again.price': 'Their price was {price} in the first attempt. The new dispatch shows its own price.',
   'dispatch.again.submit': 'Create the dispatch',
   'dispatch.again.done': 'The new dispatch is ready. Check it and start it.',
   'dispatch.again.before': 'This dispatch was created by an earlier attempt.',

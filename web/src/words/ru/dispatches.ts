@@ -228,7 +228,7 @@ export const dispatches = {
     many: '{count}: тексты больше не хранятся',
     other: '{count}: тексты больше не хранятся',
   },
-  'dispatch.again.price': 'В первый раз эти сообщения стоили {price}. Новая рассылка покажет свою цену.',
+  'dispatch.again.price': 'В первый раз их цена была {price}. Новая рассылка покажет свою цену.',
   'dispatch.again.submit': 'Создать рассылку',
   'dispatch.again.done': 'Новая рассылка готова. Проверьте и запустите её.',
   'dispatch.again.before': 'Эта рассылка уже была создана раньше.',
