@@ -41,6 +41,9 @@ describe('defaults', () => {
       callbackRetrySeconds: 300,
       callbackSourceIp: undefined,
       stopWords: ['STOP', 'СТОП', 'UNSUBSCRIBE'],
+      smtp: undefined,
+      mailFrom: undefined,
+      mailLanguage: 'en',
       recaptchaUrl: 'https://www.google.com',
       hcaptchaUrl: undefined,
       turnstileUrl: 'https://challenges.cloudflare.com',
@@ -116,6 +119,24 @@ describe('reading', () => {
     expect(loadConfig({ [name]: text })).toMatchObject(expected)
   })
 
+  test.each([
+    [
+      'smtp://u:p%40s%23@mail.example',
+      { host: 'mail.example', port: 587, tls: 'starttls', user: 'u', password: 'p@s#' },
+    ],
+    ['smtp://mail.example:2525', { host: 'mail.example', port: 2525, tls: 'starttls' }],
+    ['smtps://u:p@[::1]/', { host: '::1', port: 465, tls: 'direct', user: 'u', password: 'p' }],
+    ['smtp://relay?tls=off', { host: 'relay', port: 25, tls: 'none' }],
+    ['smtp://u:p@localhost:1025?tls=off', { host: 'localhost', port: 1025, tls: 'none', user: 'u', password: 'p' }],
+  ])('TIDINGS_SMTP_URL=%s', (url, smtp) => {
+    const mailFrom = 'Tidings <no-reply@sms.example>'
+    const env = { TIDINGS_SMTP_URL: url, TIDINGS_MAIL_FROM: mailFrom, TIDINGS_PUBLIC_URL: 'https://sms.example' }
+    expect(loadConfig(env)).toMatchObject({ smtp, mailFrom })
+    const missing = (name: string) => () => loadConfig({ ...env, [name]: '' })
+    expect(missing('TIDINGS_MAIL_FROM')).toThrow('TIDINGS_SMTP_URL needs TIDINGS_MAIL_FROM, the sender of the mails.')
+    expect(missing('TIDINGS_PUBLIC_URL')).toThrow(/^TIDINGS_SMTP_URL needs TIDINGS_PUBLIC_URL: the links/)
+  })
+
   test('a setting that is given wins over the default for the database', () => {
     const said = { DATABASE_URL, TIDINGS_DEMO: 'true', TIDINGS_MODERATION: 'auto', TIDINGS_METRICS: 'on' }
     expect(loadConfig(said)).toMatchObject({ demo: true, moderation: 'auto', metrics: true })
@@ -186,6 +207,32 @@ describe('mistakes are told in one sentence', () => {
   ])('%s=%s', (name, text, sentence) => {
     expect(() => loadConfig({ [name!]: text })).toThrow(new UsageError(sentence))
   })
+
+  test.each([
+    'smtp://u:hu#sh@mail.example',
+    'smtp://u:hu/sh@mail.example',
+    'smtp://u:hu?sh@mail.example',
+    'smtp://u:hush%@mail.example',
+    'smtps://u:hush@mail.example?tls=off',
+    'smtp://u:hush@mail.example?tls=off',
+    'smtp://u:hush@mail.example?pool=true',
+    'smtp://u:hush@mail.example:0',
+    'smtp://:hush@mail.example',
+    'smtp://u:hush@',
+    'mail.hush.example',
+    'https://u:hush@mail.example',
+  ])('TIDINGS_SMTP_URL=%s is refused without showing its password', url => {
+    const read = () => loadConfig({ TIDINGS_SMTP_URL: url })
+    expect(read).toThrow(UsageError)
+    expect(read).toThrow(/^TIDINGS_SMTP_URL (?:must (?:be smtp:|have a user)|has a password)[^\n]*\.$/)
+    expect(read).not.toThrow(/hu|sh/)
+  })
+
+  test.each(['nobody', 'a@b, c@d', 'A, B <a@b>', 'A <a@b', 'a@b\r\nBcc: c@d', '<>'])(
+    'TIDINGS_MAIL_FROM=%j is refused',
+    from =>
+      expect(() => loadConfig({ TIDINGS_MAIL_FROM: from })).toThrow(/^TIDINGS_MAIL_FROM must be an address such as/),
+  )
 
   test.each(['postgres://u:hu#sh@db.example/x', 'postgres://u:hu/sh@db.example/x', 'postgres://u:hush%@db.example/x'])(
     '%s is refused without showing its password',

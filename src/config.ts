@@ -5,6 +5,7 @@ import { parseEnv } from 'node:util'
 import { STOP_WORDS } from './base/content/stop-words.ts'
 import { type DatabaseAddress, readDatabaseAddress } from './base/database-address.ts'
 import { UsageError } from './base/errors.ts'
+import { readSmtpServer, type SmtpServer } from './base/mail/smtp-server.ts'
 import { readNetwork } from './base/network/networks.ts'
 import { projectDir } from './base/process/project.ts'
 
@@ -54,6 +55,9 @@ export type Config = {
   callbackRetrySeconds: number
   callbackSourceIp: string | undefined
   stopWords: string[]
+  smtp: SmtpServer | undefined
+  mailFrom: string | undefined
+  mailLanguage: 'en' | 'ru'
   recaptchaUrl: string
   hcaptchaUrl: string | undefined
   turnstileUrl: string
@@ -277,6 +281,29 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     default: [...STOP_WORDS],
     about: 'Words, separated by commas, by which a subscriber who writes nothing else gets onto the blacklist.',
   },
+  smtp: {
+    name: 'TIDINGS_SMTP_URL',
+    read: readSmtpServer,
+    default: undefined,
+    defaultText: 'none, people pass links on themselves',
+    secret: true,
+    about:
+      'Mail server for invitations and links for new passwords: `smtp://user:password@host:587` (STARTTLS), `smtps://user:password@host:465` (TLS from the start), or `smtp://host:25?tls=off` without encryption. Needs TIDINGS_MAIL_FROM and TIDINGS_PUBLIC_URL.',
+  },
+  mailFrom: {
+    name: 'TIDINGS_MAIL_FROM',
+    read: readSender,
+    default: undefined,
+    defaultText: 'none; required with TIDINGS_SMTP_URL',
+    about: 'Sender of mails, e.g. `no-reply@example.com` or `Tidings <no-reply@example.com>`.',
+  },
+  mailLanguage: {
+    name: 'TIDINGS_MAIL_LANGUAGE',
+    read: (text, name) => readOneOf(text, name, ['en', 'ru'] as const),
+    default: 'en',
+    about:
+      'Language of mails that commands send, and of mails of people whose browser asks for neither: `en` or `ru`. Other mails have the language of the person who invites.',
+  },
   recaptchaUrl: {
     name: 'TIDINGS_RECAPTCHA_URL',
     read: readUrl,
@@ -403,7 +430,15 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   for (const [key, setting] of Object.entries(settings) as [string, Setting<unknown>][]) {
     config[key] = readSetting(setting, env, config)
   }
+  requireForMail(config)
   return config as Config
+}
+
+/** A mail without a sender is refused by the server, and a link to localhost works on no other machine. */
+function requireForMail({ smtp, mailFrom, publicUrl }: Partial<Config>) {
+  if (!smtp) return
+  if (!mailFrom) throw new UsageError('TIDINGS_SMTP_URL needs TIDINGS_MAIL_FROM, the sender of the mails.')
+  if (!publicUrl) throw new UsageError('TIDINGS_SMTP_URL needs TIDINGS_PUBLIC_URL: the links in mails begin with it.')
 }
 
 /** Of a setting that the environment does not name. */
@@ -467,6 +502,17 @@ function readUrlWithoutPassword(text: string, name: string): string {
   const { username, password } = new URL(url)
   if (username || password) throw new UsageError(`${name} must have no password: TIDINGS_TRACES_HEADERS is for it.`)
   return url
+}
+
+/** Signs that separate addresses in a header are not allowed in the name. */
+function readSender(text: string, name: string): string {
+  const ADDRESS = /^[^\s<>@,;:"()[\]\\]+@[^\s<>@,;:"()[\]\\]+$/
+  const [, named] = /^[^<>@,;:"()[\]\\\p{Cc}]*<([^<>]*)>$/u.exec(text) ?? []
+  if (!ADDRESS.test(named ?? text))
+    throw new UsageError(
+      `${name} must be an address such as no-reply@example.com or Tidings <no-reply@example.com>, not "${text}".`,
+    )
+  return text
 }
 
 function readDatabaseUrl(text: string, name: string): string {

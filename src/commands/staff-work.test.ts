@@ -1,13 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { storeDocument } from '../domain/documents/documents.ts'
 import { loadNumbering } from '../domain/numbering/numbering.ts'
 import { printedBy } from '../testing/command-line.ts'
 import { PDF } from '../testing/conformance/world.ts'
 import { useDatabase } from '../testing/database.ts'
 import { numberOf } from '../testing/factories.ts'
+import { readMail, TestSmtpServer } from '../testing/smtp-server.ts'
 import { aDispatch, aWorld, type World } from '../testing/world.ts'
 
 /** What staff do every day, on the command line alone. */
@@ -101,6 +102,42 @@ describe('people of the cabinet', () => {
     await refused(invite('anna anna', '--staff', '--role', 'admin'), /--login must be a plain name/)
     await refused(invite('x@example.com', '--company', '999', '--role', 'owner'), /`tidings company list`/)
     await refused(['person', 'link', 'unknown'], /No person has the login "unknown": `tidings person list`/)
+  })
+})
+
+describe('with a mail server', () => {
+  let server: TestSmtpServer
+  const mailEnv = () => ({
+    ...env(),
+    TIDINGS_SMTP_URL: `smtp://localhost:${server.port}?tls=off`,
+    TIDINGS_MAIL_FROM: 'no-reply@sms.example',
+    TIDINGS_PUBLIC_URL: 'https://sms.example',
+    TIDINGS_MAIL_LANGUAGE: 'ru',
+  })
+  const run = (...words: string[]) => printedBy(words, mailEnv())
+  const invite = (login: string, ...more: string[]) =>
+    run('person', 'invite', '--login', login, '--staff', '--role', 'support', ...more)
+  afterEach(() => server.close())
+
+  test('links are mailed and printed, and with --no-mail only printed', async () => {
+    server = await TestSmtpServer.start({ tls: 'none' })
+    const { link, mail } = JSON.parse(await invite('mila@example.com', '--json'))
+    expect(mail).toEqual({ to: 'mila@example.com', failure: null })
+    expect(server.mails.map(received => readMail(received).text.includes(link))).toEqual([true])
+    expect(readMail(server.mails[0]!).fields.get('subject')).toBe('Приглашение в кабинет сотрудников Tidings')
+    expect(await run('person', 'link', 'mila@example.com')).toMatch(
+      /^This link was mailed to mila.*:\nhttps:\S+#\S+\n$/,
+    )
+    expect(await run('person', 'link', 'mila@example.com', '--no-mail')).toMatch(/^Give this link to mila/)
+    expect(server.mails).toHaveLength(2)
+  })
+
+  test('a mail that fails is told, and the link is printed', async () => {
+    server = await TestSmtpServer.start({ tls: 'none', instead: { RCPT: '550 5.1.1 unknown' } })
+    expect(await invite('nina@example.com')).toMatch(
+      /^The link was not mailed: the mail server refused the address \(.*550.*\)\.\nGive this link to nina.*:\nhttps:\S+\n$/,
+    )
+    expect(await invite('nina')).toMatch(/^The link was not mailed: the login is not an e-mail address/)
   })
 })
 

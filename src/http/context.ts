@@ -1,10 +1,12 @@
 import type { Logger } from 'pino'
+import type { SendMail } from '../base/mail/mail.ts'
 import type { Tracer } from '../base/tracing/tracer.ts'
 import type { Reading } from '../db/reading.ts'
 import type { Pool } from '../db/sql.ts'
 import { type DocumentQuota, usualDocumentQuota } from '../domain/documents/document.ts'
 import type { Connectors } from '../domain/gateways/connectors.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
+import type { Language } from '../domain/people/person.ts'
 import type { CaptchaUrls } from './widget/captcha/captcha.ts'
 
 /** Limits on the resources that clients can use at a time. */
@@ -68,6 +70,8 @@ export type Context = {
   demo?: boolean
   /** Base URLs of the captcha providers. By default the usual ones. */
   captchaUrls?: CaptchaUrls
+  /** The mail server, and the language of mails whose sender has none. Without it people pass links on themselves. */
+  mails?: { send: SendMail; language: Language } | undefined
   /** Limits that are not given have their usual values. */
   limits?: Partial<Limits>
   /** Without it nothing is traced. */

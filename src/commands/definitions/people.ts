@@ -64,12 +64,16 @@ const place: Record<string, Option> = {
   partner: { value: 'LOGIN', about: 'A person of the partner with this login' },
   staff: { about: 'A member of staff' },
 }
+const noMail: Option = {
+  about: 'Prints the link alone; without this switch the link is also mailed if TIDINGS_SMTP_URL is set',
+}
 const PERSON = { name: 'LOGIN', about: 'The login of the person: `tidings person list` shows them' }
 
 export const personCommands: Command[] = [
   {
     name: 'person invite',
-    about: 'Invites a person to the cabinet: prints a link that works once, for a week.',
+    about:
+      'Invites a person to the cabinet: prints a link that works once, for a week, and mails it if TIDINGS_SMTP_URL is set.',
     options: {
       ...place,
       login,
@@ -80,6 +84,7 @@ export const personCommands: Command[] = [
         required: true,
       },
       name: { value: 'NAME', about: 'The name that others see' },
+      'no-mail': noMail,
     },
     run: async call => (await persons()).inviteOne(call),
   },
@@ -91,8 +96,10 @@ export const personCommands: Command[] = [
   },
   {
     name: 'person link',
-    about: 'Prints a new link for a person who lost the link or the password; the earlier link becomes invalid.',
+    about:
+      'Prints a new link for a person who lost the link or the password, and mails it if TIDINGS_SMTP_URL is set; the earlier link becomes invalid.',
     arguments: [PERSON],
+    options: { 'no-mail': noMail },
     run: async call => (await persons()).renewLink(call),
   },
   {

@@ -16,6 +16,7 @@ import type { Person, Place } from '../../domain/people/person.ts'
 import { noCompany, noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { argumentOf, textOption } from '../command-line.ts'
+import { type Addressee, mailFailureWords, mailLink } from '../mail/link-mail.ts'
 import { optionalId } from '../options.ts'
 import { type Record, recorded } from '../recorded.ts'
 import { urlOf } from '../service/http-listeners.ts'
@@ -35,15 +36,27 @@ export async function inviteOne(call: Call) {
       await record({ what: 'person.invited', ...place, subject, after: given })
       return made
     })
-    const { link, text } = linkText(call, login, invited)
-    call.print({ personId: invited.personId, login, role, link, expiresAt: invited.expiresAt }, text)
+    const { link, mail, text } = await passOn(call, sql, { ...place, login, isInvited: true }, invited)
+    call.print({ personId: invited.personId, login, role, link, expiresAt: invited.expiresAt, mail }, text)
   })
 }
 
-function linkText({ config }: Call, login: string, { token, expiresAt }: { token: string; expiresAt: Date }) {
+type Link = { token: string; expiresAt: Date }
+
+/** Mails the link after its change is committed, where there is a mail server. The link is printed in any case. */
+async function passOn(call: Call, sql: Sql, person: Addressee, { token, expiresAt }: Link) {
+  const { config } = call
+  const { login } = person
   const link = `${config.publicUrl ?? urlOf(config.host, config.port)}/cabinet/accept-invitation#${token}`
   const until = expiresAt.toISOString().slice(0, 10)
-  return { link, text: `Give this link to ${login}. It works once, until ${until}:\n${link}` }
+  const byHand = `Give this link to ${login}. It works once, until ${until}:\n${link}`
+  const mailed = await mailLink(call, sql, person, { link, expiresAt })
+  if (!mailed) return { link, mail: null, text: byHand }
+  const { failure, detail = login } = mailed
+  const mail = { to: login, failure }
+  if (failure === null)
+    return { link, mail, text: `This link was mailed to ${login}. It works once, until ${until}:\n${link}` }
+  return { link, mail, text: `The link was not mailed: ${mailFailureWords[failure]} (${detail}).\n${byHand}` }
 }
 
 export async function listSome(call: Call) {
@@ -70,13 +83,16 @@ async function placeIn(call: Call, sql: Sql): Promise<Place> {
   return { kind: 'PARTNER', companyId: null, partnerId: partner.partnerId }
 }
 
-export const renewLink = (call: Call) =>
-  onPerson(call, async (sql, person, record) => {
-    const renewed = await renewInvitation(sql, person.personId, await databaseNow(sql))
-    const { link, text } = linkText(call, person.login, renewed)
-    await record({ what: 'person.link_renewed', ...subjectOf(person) })
-    return { value: { login: person.login, link }, text }
+export async function renewLink(call: Call) {
+  await withPerson(call, async (sql, person) => {
+    const renewed = await recorded(sql, async (tx, record) => {
+      await record({ what: 'person.link_renewed', ...subjectOf(person) })
+      return renewInvitation(tx, person.personId, await databaseNow(tx))
+    })
+    const { link, mail, text } = await passOn(call, sql, person, renewed)
+    call.print({ login: person.login, link, mail }, text)
   })
+}
 
 export const setRole = (call: Call) =>
   onPerson(call, async (sql, person, record) => {
@@ -110,12 +126,18 @@ const subjectOf = ({ personId, login, companyId, partnerId }: Person) => ({
 type Outcome = { value: unknown; text: string }
 
 async function onPerson(call: Call, work: (sql: Pool, person: Person, record: Record) => Promise<Outcome>) {
+  await withPerson(call, async (sql, person) => {
+    const { value, text } = await recorded(sql, (tx, record) => work(tx, person, record))
+    call.print(value, text)
+  })
+}
+
+async function withPerson(call: Call, work: (sql: Pool, person: Person) => Promise<void>) {
   const login = argumentOf(call)
   await withDatabase(call.config, async ({ sql }) => {
     const person = await personWithLogin(sql, login)
     if (!person) throw new UsageError(`No person has the login "${login}": \`tidings person list\` shows people.`)
-    const { value, text } = await recorded(sql, (tx, record) => work(tx, person, record))
-    call.print(value, text)
+    await work(sql, person)
   })
 }
 

@@ -23,10 +23,12 @@ const emailAddress = /^[a-z0-9](?:[a-z0-9._%+-]*[a-z0-9])?@(?:[a-z0-9](?:[a-z0-9
 /** Why a login cannot be given to anyone; undefined when it can. Logins from before this rule go on working. */
 export function refusalOfLogin(login: string): string | undefined {
   const isName = login.length <= LONGEST_NAME && plainName.test(login)
-  const isAddress = login.length <= LONGEST_ADDRESS && emailAddress.test(login)
-  if (isName || isAddress) return undefined
+  if (isName || isMailAddress(login)) return undefined
   return `must be a plain name (1 to ${LONGEST_NAME} Latin letters, digits, ".", "_" or "-", with a letter or digit at both ends) or an e-mail address`
 }
+
+/** Whether mails can be sent to a login. */
+export const isMailAddress = (login: string): boolean => login.length <= LONGEST_ADDRESS && emailAddress.test(login)
 
 const SHORTEST_PASSWORD = 10
 const LONGEST_PASSWORD = 1024 // what the API takes when logging in

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { AppError, changedMeanwhile, invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import { requireAnyCompany } from '../companies/companies.ts'
 import { refusalOfLogin, refusalOfPassword } from '../partners/partner.ts'
-import { partnerWithLogin, usePasswordHash } from '../partners/partners.ts'
+import { partnerWithLogin, requirePartner, usePasswordHash } from '../partners/partners.ts'
 import { hashPassword } from '../partners/password.ts'
 import { isRoleOf, type Person, type Place, type Role, roles, type Viewer } from './person.ts'
 import { checkOwnPassword } from './sign-in.ts'
@@ -145,6 +146,12 @@ export async function requirePerson(sql: Sql, place: Place, personId: number): P
     person?.kind === place.kind && person.companyId === place.companyId && person.partnerId === place.partnerId
   if (!isHere) throw notFound('Person')
   return person
+}
+
+/** The name of the company, or the login of the partner. The staff have no name. */
+export async function nameOfPlace(sql: Sql, place: Place): Promise<string> {
+  if (place.kind === 'COMPANY') return (await requireAnyCompany(sql, place.companyId)).name
+  return place.kind === 'PARTNER' ? (await requirePartner(sql, place.partnerId)).login : ''
 }
 
 export async function personWithLogin(sql: Sql, login: string): Promise<Person | undefined> {

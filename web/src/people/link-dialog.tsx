@@ -1,6 +1,7 @@
 import type { LinkAnswer } from '../../../src/http/cabinet/companies/people.ts'
 import type { Wire } from '../api.ts'
 import { useFormats } from '../format.ts'
+import { Band } from '../parts/content/band.tsx'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { CopyField } from '../parts/forms/copy-field.tsx'
 import { useWords } from '../words/words.ts'
@@ -11,13 +12,21 @@ type Props = { name: string; answer: Wire<LinkAnswer>; onClose(): void }
 export function LinkDialog({ name, answer, onClose }: Props) {
   const { say } = useWords()
   const { moment } = useFormats()
+  const { mail } = answer
+  const time = moment(answer.expiresAt)
+  const isMailed = mail !== null && mail.failure === null
   return (
     <Dialog
-      title={say('people.link.title', { name })}
-      text={say('people.link.text', { time: moment(answer.expiresAt) })}
+      title={say(isMailed ? 'people.link.mailed' : 'people.link.title', { name })}
+      text={isMailed ? say('people.link.mailed.text', { address: mail.to, time }) : say('people.link.text', { time })}
       close={say('app.done')}
       onClose={onClose}
     >
+      {mail?.failure && (
+        <Band kind="warn" title={say('people.link.notMailed')}>
+          <p>{say(`people.link.notMailed.${mail.failure}`)}</p>
+        </Band>
+      )}
       <CopyField label={say('people.link.label')} value={answer.link} />
     </Dialog>
   )

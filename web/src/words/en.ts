@@ -259,6 +259,24 @@ export const en = {
   'people.link.title': 'Send this link to {name}',
   'people.link.text': 'The link works once, until {time}. It is shown only now.',
   'people.link.label': 'Link',
+  'people.link.mailed': 'Link for {name}',
+  'people.link.mailed.text': 'It was mailed to {address}. It works once, until {time}, and is shown only now.',
+  'people.link.notMailed': 'The link was not mailed',
+  'people.link.notMailed.no_address': 'The login is not an e-mail address. Send the link to the person yourself.',
+  'people.link.notMailed.too_many':
+    'Too many links were mailed to this address or by you within an hour. Send the link to the person yourself.',
+  'people.link.notMailed.busy': 'Many mails are being sent at the moment. Send the link to the person yourself.',
+  'people.link.notMailed.unreachable':
+    'The mail server cannot be reached, or it closed the connection. Send the link to the person yourself.',
+  'people.link.notMailed.timeout': 'The mail server did not answer in time. Send the link to the person yourself.',
+  'people.link.notMailed.not_secure':
+    'The mail server has no encryption or no valid certificate. Send the link to the person yourself.',
+  'people.link.notMailed.sign_in':
+    'The mail server refused the login of this service. Send the link to the person yourself.',
+  'people.link.notMailed.address_refused':
+    'The mail server refused the address: check its spelling. You can also send the link to the person yourself.',
+  'people.link.notMailed.refused': 'The mail server refused the mail. Send the link to the person yourself.',
+  'people.link.notMailed.failed': 'An error of the service prevented it. Send the link to the person yourself.',
   'people.link.reset.title': 'New link for {name}?',
   'people.link.reset.text': 'The person chooses a new password with this link. Earlier links stop working.',
   'people.link.reset.api': 'The new password is also valid for the partner API, and the tokens of its programs end',

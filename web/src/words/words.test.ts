@@ -57,7 +57,7 @@ test('every text is used', () => {
     /^(review\.(status|history|by|state|reject|deny)|senders\.(type|form\.name)|templates\.type)\./.test(key)
   // Keys that the code builds: `role.${role}`.
   const isMade = (key: string) =>
-    /^(role|kind|blacklist\.source|audit\.(what|kind|field|status)|theme|channel|operator|reason|overview\.status|messages\.status|message\.(accepted|priced|part|callback|means|traffic)|dispatches\.(status|period)|dispatch\.(traffic|waits\.limit|start|stop)|money\.(forecast|kind|sender|traffic|model|billing|statement)|companies\.(type|billing|attention)|verification\.(blocked|captcha|channels|create|field|look\.theme|new))\./.test(
+    /^(role|kind|blacklist\.source|audit\.(what|kind|field|status)|theme|people\.link\.notMailed|channel|operator|reason|overview\.status|messages\.status|message\.(accepted|priced|part|callback|means|traffic)|dispatches\.(status|period)|dispatch\.(traffic|waits\.limit|start|stop)|money\.(forecast|kind|sender|traffic|model|billing|statement)|companies\.(type|billing|attention)|verification\.(blocked|captcha|channels|create|field|look\.theme|new))\./.test(
       key,
     )
   const isOfDevelopers = (key: string) => /^(keys\.kind|callbacks\.(receiver|status)|requests\.filter)\./.test(key)

@@ -12,6 +12,7 @@ import { forgetGoneApis, recordApi, removeApi } from '../../../domain/health/pro
 import { watchNumbering } from '../../../domain/numbering/numbering.ts'
 import type { App } from '../../../http/app.ts'
 import type { Context } from '../../../http/context.ts'
+import { openMailer } from '../../mail/open-mailer.ts'
 import { type HttpListeners, urlOf } from '../http-listeners.ts'
 import { openTracer } from '../tracing/open-tracer.ts'
 
@@ -98,6 +99,7 @@ function readingFrom({ config, database: { sql, replica }, log }: Service): Repl
 async function contextOf({ config, database: { sql, secret, place }, log }: Service) {
   const { knownConnectors } = await import('../../../engine/gateways/known-connectors.ts')
   const { billingZone, trustedProxies, metrics, metricsAllow, stopWords, moderation, demo } = config
+  const send = await openMailer(config)
   return {
     sql,
     secret,
@@ -112,6 +114,7 @@ async function contextOf({ config, database: { sql, secret, place }, log }: Serv
     metricsAllow,
     demo,
     captchaUrls: captchaUrlsOf(config),
+    mails: send && { send, language: config.mailLanguage },
     limits: limitsOf(config),
   }
 }

@@ -20,6 +20,7 @@ import { Id } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { OfCompany } from '../company-scope.ts'
 import { subjectOf } from '../sign-in/account.ts'
+import { LinkMails, type MailAnswer } from './link-mails.ts'
 
 const OfPlace = Type.Object({ ...OfCompany.properties, partnerId: Type.Optional(Id) })
 const Login = Type.String({ minLength: 1, maxLength: 255 })
@@ -38,8 +39,8 @@ export type Invitation = Type.Static<typeof Invitation>
 export type PersonChange = Type.Static<typeof Change>
 export type ListedPerson = ReturnType<typeof present>
 export type PeopleAnswer = { people: ListedPerson[]; roles: readonly Role[] }
-/** The cabinet shows the link only in this answer. */
-export type LinkAnswer = { link: string; expiresAt: Date }
+/** The cabinet shows the link only in this answer, also if it was mailed. */
+export type LinkAnswer = { link: string; expiresAt: Date; mail: MailAnswer }
 export type InvitedAnswer = LinkAnswer & { personId: number }
 
 /**
@@ -47,13 +48,11 @@ export type InvitedAnswer = LinkAnswer & { personId: number }
  * `partnerId`, for staff, chooses a partner.
  */
 export const peopleRoutes =
-  ({ sql, clock, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
+    const { sql, clock, publicUrl } = context
+    const mails = new LinkMails(context)
     const linkOf = (token: string) => `${publicUrl}/cabinet/accept-invitation#${token}`
-    const invited = ({ token, expiresAt }: { token: string; expiresAt: Date }): LinkAnswer => ({
-      link: linkOf(token),
-      expiresAt,
-    })
 
     api.get(
       '/people',
@@ -69,8 +68,10 @@ export const peopleRoutes =
     api.post(
       '/people',
       { config: { needs: 'people.change' }, schema: { querystring: OfPlace, body: Invitation } },
-      async ({ viewer, actor, query, body }, reply): Promise<InvitedAnswer> => {
+      async (request, reply): Promise<InvitedAnswer> => {
+        const { viewer, actor, query, body } = request
         const place = await placeOf(sql, viewer, query)
+        const mailLink = await mails.prepare(request, place)
         const made = await sql.begin(async tx => {
           const invited = await invitePerson(tx, place, body, clock())
           const subject = { kind: 'person', id: invited.personId, name: body.login }
@@ -78,8 +79,11 @@ export const peopleRoutes =
           await recordChange(tx, actor, { what: 'person.invited', ...place, subject, after })
           return invited
         })
+        const { personId, token, expiresAt } = made
+        const link = linkOf(token)
+        const mail = await mailLink({ personId, login: body.login, isInvitation: true, link, expiresAt })
         reply.code(201)
-        return { personId: made.personId, ...invited(made) }
+        return { personId, link, expiresAt, mail }
       },
     )
 
@@ -98,13 +102,18 @@ export const peopleRoutes =
     api.post(
       '/people/:personId/invitation',
       { config: { needs: 'people.change' }, schema: { querystring: OfPlace, params: ByPerson } },
-      async ({ viewer, actor, query, params }): Promise<LinkAnswer> => {
-        const person = await requirePerson(sql, await placeOf(sql, viewer, query), params.personId)
-        const renewed = await sql.begin(async tx => {
+      async (request): Promise<LinkAnswer> => {
+        const { viewer, actor, query, params } = request
+        const place = await placeOf(sql, viewer, query)
+        const person = await requirePerson(sql, place, params.personId)
+        const mailLink = await mails.prepare(request, place)
+        const { token, expiresAt } = await sql.begin(async tx => {
           await recordChange(tx, actor, { what: 'person.link_renewed', ...subjectOf(person) })
           return renewInvitation(tx, person.personId, clock())
         })
-        return invited(renewed)
+        const { personId, login, isInvited: isInvitation } = person
+        const link = linkOf(token)
+        return { link, expiresAt, mail: await mailLink({ personId, login, isInvitation, link, expiresAt }) }
       },
     )
   }
