@@ -61,13 +61,18 @@ export function AgainDialog({ dispatch: { dispatchId, name }, onClose }: Props) 
   )
 }
 
-const reasons = ['reached', 'repeated', 'withoutText', 'removed'] as const
+const reasons = [
+  ['reached', 'dispatch.again.reached'],
+  ['repeated', 'dispatch.again.repeated'],
+  ['withoutText', 'dispatch.again.withoutText'],
+  ['removed', 'dispatch.again.removed'],
+] as const
 
 function Counts({ counts }: { counts: AgainCountAnswer }) {
   const { say } = useWords()
   const { money, number } = useFormats()
   const { messages, most, price, currency } = counts
-  const left = reasons.reduce((sum, reason) => sum + counts[reason], 0)
+  const left = reasons.reduce((sum, [reason]) => sum + counts[reason], 0)
   return (
     <>
       <p>
@@ -82,10 +87,7 @@ function Counts({ counts }: { counts: AgainCountAnswer }) {
           <p>{say('dispatch.again.left', { count: left })}</p>
           <ul className={styles.left}>
             {reasons.map(
-              reason =>
-                counts[reason] > 0 && (
-                  <li key={reason}>{say(`dispatch.again.${reason}`, { count: counts[reason] })}</li>
-                ),
+              ([reason, key]) => counts[reason] > 0 && <li key={reason}>{say(key, { count: counts[reason] })}</li>,
             )}
           </ul>
         </div>
