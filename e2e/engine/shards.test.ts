@@ -38,7 +38,7 @@ describe.skipIf(!isCluster)('the statements that send messages (needs a Citus cl
   test('ask one node each, except the searches for work of all companies: the table of the docs', async () => {
     const found = new Map<string, Reach>()
     for (const statement of statements.values()) {
-      if (!tablesIn(statement.text).some(isTenant) && !/lease_chunks|finish_leases|check_codes/.test(statement.text))
+      if (!tablesIn(statement.text).some(isTenant) && !/lease_chunks|lease_with_messages|finish_leases|check_codes/.test(statement.text))
         continue
       const [name, reach] = [nameOf(statement.text), await reachOf(statement)]
       found.set(name, widest(found.get(name) ?? reach, reach))
@@ -103,7 +103,7 @@ const tenants = new Set(
 
 /** The verb and the table of a statement; a search names no company. */
 function nameOf(text: string): string {
-  const call = /lease_chunks|finish_leases|check_codes/.exec(text)
+  const call = /lease_chunks|lease_with_messages|finish_leases|check_codes/.exec(text)
   if (call) return `${call[0]}()`
   const change = /\b(update|insert into|delete from|copy)\s+"?(\w+)"?/.exec(text.replaceAll(/for update of/g, ''))
   if (change) return `${change[1]!.split(' ')[0]} ${change[2]}`

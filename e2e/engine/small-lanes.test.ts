@@ -1,9 +1,13 @@
 import { afterEach, expect, test } from 'vitest'
+import { errorCodes } from '../../src/base/error-codes.ts'
 import { connect } from '../../src/db/sql.ts'
+import { addToBlacklist, eraseEntry } from '../../src/domain/blacklist/blacklist.ts'
+import { useErasureSecret } from '../../src/domain/blacklist/erased.ts'
 import { companiesWithLeases, finishLeases, renewLeases, takeChunks } from '../../src/domain/lanes/lanes.ts'
 import { takeWithMessages } from '../../src/domain/leases/leases.ts'
 import { loadNumbering } from '../../src/domain/numbering/numbering.ts'
 import { acceptSingles } from '../../src/domain/singles/singles.ts'
+import { requestStops } from '../../src/domain/stop-requests/stop-requests.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { aSingle } from '../../src/testing/factories.ts'
@@ -58,11 +62,11 @@ async function expectSentTogether(messages: number) {
   expect(new Set(submitted.map(({ uuid }) => uuid)).size).toBe(messages)
   const count = (about: RegExp) => statements.filter(text => about.test(text)).length
   expect({
-    leased: count(/lease_chunks/),
+    leased: count(/lease_with_messages/),
     read: count(/from messages/),
-    checked: count(/from stop_requests/),
+    checked: count(/from (stop_requests|blacklist)/),
     ended: count(/finish_leases/),
-  }).toEqual({ leased: 1, read: 1, checked: 1, ended: 1 })
+  }).toEqual({ leased: 1, read: 0, checked: 0, ended: 1 })
 }
 
 test('small lanes of a company are sent with one statement of each kind, each message once', async () => {
@@ -104,6 +108,48 @@ test('a lease of single messages comes with its messages in their order', async 
   const chunks = lanes.map(lane => ({ lane, size: 4 }))
   const taken = await takeWithMessages(db.sql, companyId, chunks, crypto.randomUUID())
   expect(taken.map(lease => lease?.queued?.map(({ seq }) => seq))).toEqual(lanes.map(() => [0, 1, 2, 3]))
+})
+
+test('a message that is read with its lease is not sent if its number is on the blacklist or if it was stopped', async () => {
+  const companyId = await aCompanyWithSingles(3)
+  const [unwanted, stopped] = await db.sql<{ uuid: string; destination: string }[]>`
+    select message_uuid as uuid, destination from messages where company_id = ${companyId} order by lane_id, seq limit 2`
+  const { count } = await db.sql`
+    update messages set destination = '79169990001' where message_uuid = ${unwanted!.uuid} and company_id = ${companyId}`
+  expect(count).toBe(1)
+  await addToBlacklist(db.sql, companyId, '79169990001', undefined)
+  await requestStops(db.sql, companyId, [stopped!.uuid])
+  const { statements, submitted } = aScheduler()
+  await eventually(() => expect(submitted).toHaveLength(10))
+  await eventually(async () =>
+    expect(await failedOf(companyId)).toEqual(
+      new Map([
+        [unwanted!.uuid, errorCodes.blacklisted],
+        [stopped!.uuid, errorCodes.stopped],
+      ]),
+    ),
+  )
+  expect(statements.filter(text => /from (stop_requests|blacklist)/.test(text))).toEqual([])
+})
+
+async function failedOf(companyId: number): Promise<Map<string, number>> {
+  const failed = await db.sql<{ uuid: string; errorCode: number }[]>`
+    select message_uuid as uuid, error_code from messages where company_id = ${companyId} and status = 'FAILED'`
+  return new Map(failed.map(({ uuid, errorCode }) => [uuid, errorCode]))
+}
+
+test('an erased number on the blacklist is not written to, although the database alone cannot tell', async () => {
+  useErasureSecret('secret of this test')
+  const companyId = await aCompanyWithSingles(1)
+  const number = '79169990002'
+  await db.sql`update messages set destination = ${number} where company_id = ${companyId}`
+  await addToBlacklist(db.sql, companyId, number, undefined)
+  await db.sql.begin(tx => eraseEntry(tx, companyId, number))
+  const { submitted } = aScheduler()
+  await eventually(async () =>
+    expect([...(await failedOf(companyId)).values()]).toEqual(Array.from({ length: 4 }, () => errorCodes.blacklisted)),
+  )
+  expect(submitted).toEqual([])
 })
 
 test('lanes of two companies are not mixed', async () => {

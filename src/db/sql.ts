@@ -66,20 +66,21 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
     dialler.stopChoosing()
     return end(options).finally(() => dialler.hangUp())
   }
-  diallers.set(pool, { connectBeside: () => connectOnce(dialler, address, options), hangUp: dialler.hangUp })
+  const beside = (most: number) => connectFew(dialler, address, { ...options, max: most })
+  diallers.set(pool, { connectBeside: beside, hangUp: dialler.hangUp })
   return pool
 }
 
 /**
- * One more connection to the server that the pool has chosen among its hosts. Its statements do not wait while all
- * connections of the pool are in use. It is closed before the pool.
+ * One more connection, or a few, to the server that the pool has chosen among its hosts. Their statements do not wait
+ * while all connections of the pool are in use. They are closed before the pool.
  */
-export const connectBeside = (pool: Pool): Pool => diallers.get(pool)!.connectBeside()
+export const connectBeside = (pool: Pool, most = 1): Pool => diallers.get(pool)!.connectBeside(most)
 
 /** Closes the connections that were opened before this moment of `performance.now()`. Their statements fail. */
 export const hangUp = (pool: Pool, openedBefore: number): void => diallers.get(pool)!.hangUp(openedBefore)
 
-const diallers = new WeakMap<Pool, { connectBeside(): Pool; hangUp(openedBefore: number): void }>()
+const diallers = new WeakMap<Pool, { connectBeside(most: number): Pool; hangUp(openedBefore: number): void }>()
 
 type Dialler = {
   dial(): Promise<Socket>
@@ -87,16 +88,20 @@ type Dialler = {
   failures(): number
 }
 
-function connectOnce({ dial, failures }: Dialler, address: DatabaseAddress, options: ConnectOptions): Pool {
-  let socket: Socket | undefined
+function connectFew({ dial, failures }: Dialler, address: DatabaseAddress, options: ConnectOptions): Pool {
+  const sockets = new Set<Socket>()
   const dialKept = async () => {
-    socket = await dial()
-    return socket
+    const socket = await dial()
+    sockets.add(socket)
+    return socket.once('close', () => sockets.delete(socket))
   }
-  const pool = connectThrough({ dial: dialKept, failures }, address, { ...options, max: 1 })
+  const pool = connectThrough({ dial: dialKept, failures }, address, options)
   const end = pool.end
   // The driver would wait until a server that hangs closes its side.
-  pool.end = options => end(options).finally(() => socket?.destroy())
+  pool.end = options =>
+    end(options).finally(() => {
+      for (const socket of sockets) socket.destroy()
+    })
   return pool
 }
 

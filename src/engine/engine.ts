@@ -3,12 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { VitalSigns } from '../base/process/vitals.ts'
 import { DatabaseClock } from '../db/clock.ts'
 import { newestVersion } from '../db/migrate.ts'
+import { connectBeside } from '../db/sql.ts'
 import { callbackKey, sealPlainSecrets } from '../domain/callbacks/secrets.ts'
 import { endDueLanes } from '../domain/dispatches/ending.ts'
 import { recordEngine, removeEngine } from '../domain/engines/engines.ts'
 import { trimOutbox } from '../domain/gateways/gateways.ts'
 import { ownedNames } from '../domain/gateways/name-owners.ts'
 import { gatewayKey } from '../domain/gateways/secrets.ts'
+import { readNews } from '../domain/lanes/news.ts'
 import { returnExpiredLeases } from '../domain/leases/leases.ts'
 import { chargeDueFees } from '../domain/ledger/fees.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
@@ -32,6 +34,8 @@ import { failOverdueWaiting, runDueTimers } from './timers/timers.ts'
 
 /** A stop takes at most this long, also if the database does not answer. Leases expire, so nothing is lost. */
 export const STOP_MS = 15_000
+/** The most connections for the statements of verification codes, in addition to the pool. */
+const CONNECTIONS_OF_CODES = 4
 /** How long a stop waits for the answers of operators before it closes the connections to them. */
 const ANSWERS_MS = 6000
 
@@ -44,7 +48,7 @@ export type Engine = { worker: string; stop(): Promise<void> }
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const parts = await startParts(options)
   const stopListening = await listen(parts.context, {
-    tidings_lanes: kind => parts.scheduler.wake(kind),
+    tidings_lanes: announcement => parts.scheduler.wake(readNews(announcement)),
     tidings_gateways: () => parts.gateways.hurry(),
   })
   const heartbeat = startHeartbeat(parts)
@@ -82,7 +86,8 @@ async function startParts(options: EngineOptions) {
   })
   const callbacks = await startCallbacks(context)
   const codes = secret === undefined ? undefined : new CodeBox(secret)
-  const scheduler = new Scheduler({ ...context, worker, recorder, gateways, codes })
+  const sqlOfCodes = connectBeside(sql, CONNECTIONS_OF_CODES)
+  const scheduler = new Scheduler({ ...context, sqlOfCodes, worker, recorder, gateways, codes })
   const vitals = new VitalSigns()
   const schemaVersion = await newestVersion()
   return {
@@ -98,6 +103,7 @@ async function startParts(options: EngineOptions) {
     scheduler,
     vitals,
     schemaVersion,
+    sqlOfCodes,
   }
 }
 
@@ -162,11 +168,12 @@ const failLanesThatEnd = ({ sql, clock }: EngineContext, recorder: Recorder) =>
  * is finished, so that other engines continue at once. The recorder stops after all sources of results.
  */
 async function stopParts(parts: Parts, jobs: Loop[], heartbeat: Loop): Promise<void> {
-  const { context, worker, vitals, recorder, callbacks, numbering, databaseClock } = parts
+  const { context, worker, vitals, recorder, callbacks, numbering, databaseClock, sqlOfCodes } = parts
   recorder.hurry()
   await inTurn(STOP_MS, [
     () => Promise.all([stopSending(parts), callbacks.stop(), ...jobs.map(job => job.stop())]),
     () => recorder.stop(),
+    () => sqlOfCodes.end({ timeout: 1 }),
     () => numbering.stop(),
     () => databaseClock.stop(),
     () => heartbeat.stop(),

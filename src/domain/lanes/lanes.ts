@@ -110,6 +110,12 @@ export async function takeChunks(
   return chunks.map(({ lane }) => byLane.get(lane.laneId))
 }
 
+/** The first arguments of a function that takes leases. */
+export function leaseArguments(sql: Sql, companyId: number, chunks: store.WantedChunk[], worker: string) {
+  refuseTwice(chunks)
+  return store.leaseArguments(sql, companyId, chunks, worker)
+}
+
 function refuseTwice(chunks: store.WantedChunk[]) {
   if (new Set(chunks.map(({ lane }) => lane.laneId)).size < chunks.length) throw new Error('A lane was asked for twice')
 }

@@ -171,12 +171,14 @@ export function countWaitingLanes(sql: Sql, companyId: number, most: number) {
  * flushes all commits before it. Such codes are sent again after a crash in any case.
  */
 export function insertLeases(sql: Sql, companyId: number, chunks: WantedChunk[], worker: string) {
-  return sql<Lease[]>`
-    select * from lease_chunks(
-      ${companyId}, ${chunks.map(({ lane }) => lane.laneId)}::bigint[], ${chunks.map(({ size }) => size)}::int[],
-      ${chunks.map(() => randomUUID())}::uuid[], ${worker},
-      statement_timestamp() + make_interval(secs => ${LEASE_SECONDS}), ${!chunks.every(isFewCodes)})`
+  return sql<Lease[]>`select * from lease_chunks(${leaseArguments(sql, companyId, chunks, worker)})`
 }
+
+/** The arguments of the functions that take leases. */
+export const leaseArguments = (sql: Sql, companyId: number, chunks: WantedChunk[], worker: string) => sql`
+  ${companyId}, ${chunks.map(({ lane }) => lane.laneId)}::bigint[], ${chunks.map(({ size }) => size)}::int[],
+  ${chunks.map(() => randomUUID())}::uuid[], ${worker},
+  statement_timestamp() + make_interval(secs => ${LEASE_SECONDS}), ${!chunks.every(isFewCodes)}`
 
 /** A chunk of at most `size` messages of a lane. */
 export type WantedChunk = {

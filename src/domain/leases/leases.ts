@@ -1,47 +1,44 @@
 import type { Pool, Sql } from '../../db/sql.ts'
 import { insertDeadline } from '../lanes/deadlines.ts'
 import type { Lease, Run } from '../lanes/lane.ts'
-import {
-  expiredLeasesOfClosedLanes,
-  finishLeases,
-  hasDeadline,
-  splitLease,
-  takeChunks,
-  type WantedChunk,
-} from '../lanes/lanes.ts'
+import { expiredLeasesOfClosedLanes, finishLeases, hasDeadline, splitLease } from '../lanes/lanes.ts'
 import { monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount } from '../ledger/ledger.ts'
-import { LIFETIME_MS, type QueuedMessage } from '../messages/message.ts'
-import { createdIn, lastSentIn, queuedOfLeases } from '../messages/messages.ts'
+import { type CheckedMessage, LIFETIME_MS } from '../messages/message.ts'
+import { createdIn, lastSentIn } from '../messages/messages.ts'
 import type { RecordingContext } from '../recording/context.ts'
 import * as store from './store.ts'
 
 /** A lease whose messages were read with it has them as `queued`. */
-export type LeaseWithMessages = Lease & { queued?: QueuedMessage[] }
+export type LeaseWithMessages = Lease & { queued?: CheckedMessage[] }
 
-/** A chunk of a lane, with the first and the last message of its dispatch. */
-export type ChunkWithin = WantedChunk & { lane: Bounds }
-
-/**
- * Takes chunks of one company and reads the messages of all of them together. If that fails, the leases are there all the
- * same, without `queued`.
- */
+/** Takes chunks of one company with the messages of all of them. Undefined for a chunk that another worker took first. */
 export async function takeWithMessages(
   sql: Sql,
   companyId: number,
-  chunks: ChunkWithin[],
+  chunks: store.ChunkWithin[],
   worker: string,
 ): Promise<(LeaseWithMessages | undefined)[]> {
-  const leases = await takeChunks(sql, companyId, chunks, worker)
-  const taken = leases.flatMap((lease, i) => (lease ? [{ ...boundsOf(chunks[i]!), ...lease }] : []))
-  if (taken.length === 0) return leases
-  const queued = await queuedOfLeases(sql, companyId, taken).catch(() => undefined)
-  if (!queued) return leases
-  const byLane = Map.groupBy(queued, ({ laneId }) => laneId)
-  return leases.map(lease => lease && { ...lease, queued: byLane.get(lease.laneId) ?? [] })
+  const leases = new Map<number, LeaseWithMessages & { queued: CheckedMessage[] }>()
+  for (const row of await store.insertLeasesWithMessages(sql, companyId, chunks, worker)) {
+    if (row.uuid === null) leases.set(row.laneId, { ...leaseOf(row), queued: [] })
+    else leases.get(row.laneId)?.queued.push(row)
+  }
+  return chunks.map(({ lane }) => leases.get(lane.laneId))
 }
 
-const boundsOf = ({ lane: { firstUuid, lastUuid } }: ChunkWithin): Bounds => ({ firstUuid, lastUuid })
+/** Without the empty fields of a message. */
+const leaseOf = ({ companyId, laneId, leaseId, firstSeq, nextSeq, token, attempts }: Lease): Lease => ({
+  companyId,
+  laneId,
+  leaseId,
+  firstSeq,
+  nextSeq,
+  token,
+  attempts,
+})
+
+export type { ChunkWithin } from './store.ts'
 
 /** Ends the lease of a chunk. Messages that are left to send become new leases without a worker. */
 export async function closeLease(pool: Pool, lease: Lease, left: Run[], context: RecordingContext): Promise<void> {

@@ -76,6 +76,9 @@ export type QueuedMessage = {
   sealed: Buffer | null
 }
 
+/** A message that was read with what forbids to send it. `isBlacklisted` is null when that is not known. */
+export type CheckedMessage = QueuedMessage & { isStopped: boolean; isBlacklisted: boolean | null }
+
 /** The status that a message shall get, from CREATED or from SENT. DELIVERED and FAILED are final. */
 export type StatusUpdate = {
   uuid: string

@@ -218,24 +218,6 @@ export function queuedMessages(sql: Sql, range: Range & { most?: number }, bound
     order by m.seq limit ${range.most ?? null}`
 }
 
-/** The CREATED messages of leases of a company, with the lane of each. `bounds`: of all of them together. */
-export function queuedOfLeases(sql: Sql, companyId: number, leases: Omit<Range, 'companyId'>[], bounds: Bounds) {
-  return sql<(QueuedMessage & { laneId: number })[]>`
-    select leased.lane_id, queued.*
-    from unnest(
-      ${leases.map(({ laneId }) => laneId)}::bigint[], ${leases.map(({ firstSeq }) => firstSeq)}::bigint[],
-      ${leases.map(({ nextSeq }) => nextSeq)}::bigint[]
-    ) leased (lane_id, first_seq, next_seq)
-    cross join lateral (
-      select ${queuedColumns(sql)}
-      from messages m
-      where m.company_id = ${companyId} and m.lane_id = leased.lane_id
-        and m.seq >= leased.first_seq and m.seq < leased.next_seq
-        ${within(sql, bounds)} and m.status = 'CREATED'
-      order by m.seq limit leased.next_seq - leased.first_seq
-    ) queued`
-}
-
 /** The number of CREATED messages in a range, and the sum of their prices. */
 export function sumCreated(sql: Sql, range: Range, bounds: Bounds) {
   return sql<{ price: Money; count: number }[]>`

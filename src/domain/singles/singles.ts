@@ -168,10 +168,7 @@ async function storeAccepted(
       companyId,
       singles.flatMap((single, i) => timersOf(single, uuids[i]!)),
     ),
-    store.notifyLanes(
-      sql,
-      singles.map(({ priority }) => priority),
-    ),
+    store.notifyLanes(sql, companyId, singles),
     changeReserved(sql, companyId, sum),
     cascades.length > 0 ? insertCascades(sql, companyId, cascades) : undefined,
     storeCodes(
@@ -257,13 +254,7 @@ export async function appendToLanes(
       const room = rooms.get(nameOfLane(keyOf(single, isCarried)))!
       return { uuid: single.uuid, laneId: room.laneId, seq: room.next++ }
     })
-    await Promise.all([
-      updatePlaces(sql, companyId, places),
-      store.notifyLanes(
-        sql,
-        due.map(({ priority }) => priority),
-      ),
-    ])
+    await Promise.all([updatePlaces(sql, companyId, places), store.notifyLanes(sql, companyId, due)])
   })
 }
 

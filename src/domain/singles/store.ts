@@ -1,6 +1,6 @@
 import { uuidRange } from '../../base/uuid7.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
-import { CODES } from '../lanes/lane.ts'
+import { newsOf } from '../lanes/news.ts'
 import type { LaneKey } from '../lanes/single-lanes.ts'
 
 /**
@@ -32,8 +32,6 @@ export function selectToPlace(sql: Sql, companyId: number, uuids: string[]) {
     order by message_uuid`
 }
 
-/** Tells the engines that lanes of these priorities have new messages. Codes have a loop of their own, which other messages need not wake. */
-export function notifyLanes(sql: Sql, priorities: number[]) {
-  const kinds = new Set(priorities.map(priority => (priority === CODES ? 'codes' : 'others')))
-  return sql`select pg_notify('tidings_lanes', kind) from unnest(${[...kinds]}::text[]) kind`
-}
+/** Tells the engines which lanes of a company have new messages. */
+export const notifyLanes = (sql: Sql, companyId: number, singles: Pick<LaneKey, 'priority' | 'channelType'>[]) => sql`
+  select pg_notify('tidings_lanes', news) from unnest(${newsOf(companyId, singles)}::text[]) news`

@@ -17,6 +17,7 @@ import { queuedMessages } from '../../domain/messages/messages.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import type { Allowance, Allowances } from './allowances.ts'
 import { batchByCompany } from './company-batcher.ts'
+import { unwantedAmong } from './refusals.ts'
 import { type ChunkInProgress, sendMessages } from './sender.ts'
 import { type Attempt, type SenderContext, unsentMessageOf } from './work.ts'
 
@@ -37,6 +38,8 @@ export type ActiveChunksContext = SenderContext & {
 export const CHUNK = 1000
 /** Most messages submitted between two checks of the blacklist, stop requests and expiry. */
 const SLICE = 500
+/** Stops and the blacklist, if read with the lease, count for so long. Limits may make a chunk wait longer. */
+const FRESH_MS = 250
 /** During a slice that takes longer than this, the checks are repeated. */
 const LONG_SLICE_MS = 500
 /** The worker stops submitting this long before another worker may take its lease. */
@@ -90,6 +93,7 @@ export class ActiveChunks {
     this.#chunks.set(lease.token, chunk)
     try {
       const { messages, left } = await this.#messagesToSend(lane, lease, route, queued)
+      if (queued && performance.now() < askedAt + FRESH_MS) chunk.unwanted = unwantedAmong(queued)
       const sent = await this.#sendMeasured(lane, messages, route.gateway, chunk)
       await release() // the gateway can take the next chunk while this one is recorded
       await sent.recorded

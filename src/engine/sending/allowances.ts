@@ -29,18 +29,22 @@ export type UsedUp = Map<string, Date>
 /** When a code found a limit used up, only codes may draw from it for this time after it has parts again. */
 const LEFT_TO_CODES_MS = 100
 
+type AllowancesContext = { sql: Pool; sqlOfCodes?: Pool | undefined; clock: () => Date; log: Logger }
+
 /** How long a message waits for the missing parts of its allowance, before its chunk is returned. */
 const GATHER_MS = 2000
 
 /** Draws the parts that a chunk may send from all its limits at once, and returns the parts that it does not need. */
 export class Allowances {
   readonly #sql: Pool
+  readonly #sqlOfCodes: Pool
   readonly #clock: () => Date
   readonly #log: Logger
   readonly #wantedByCodes = new Map<string, number>()
 
-  constructor({ sql, clock, log }: { sql: Pool; clock: () => Date; log: Logger }) {
+  constructor({ sql, sqlOfCodes = sql, clock, log }: AllowancesContext) {
     this.#sql = sql
+    this.#sqlOfCodes = sqlOfCodes
     this.#clock = clock
     this.#log = log
   }
@@ -59,7 +63,8 @@ export class Allowances {
     const again = usedUp.get(key)
     if (again) return { limits, parts: 0, retryAt: again }
     const wanted = Math.min(most, Math.max(lane.waiting, 1))
-    const drawn = await tryDrawParts(this.#sql, limits, wanted, { atLeast: Math.min(wanted, worthwhile(limits)) })
+    const sql = lane.priority === CODES ? this.#sqlOfCodes : this.#sql
+    const drawn = await tryDrawParts(sql, limits, wanted, { atLeast: Math.min(wanted, worthwhile(limits)) })
     const retryMs = drawn.parts > 0 ? refillMs(limits) : drawn.retryAfterMs
     const allowance = { limits, parts: drawn.parts, retryAt: this.#later(retryMs) }
     if (drawn.parts === wanted) return allowance

@@ -13,6 +13,7 @@ import { CHUNKS_PER_GATEWAY, isResting, type Turn } from './turn.ts'
 
 export type ChunkStarterContext = {
   sql: Pool
+  sqlOfCodes?: Pool | undefined
   clock: () => Date
   log: Logger
   gateways: Pick<Gateways, 'serving'>
@@ -24,6 +25,8 @@ export type ChunkStarterContext = {
   /** Called when a gateway has rested. */
   onRested(): void
 }
+
+type TakeWithMessages = (chunk: ChunkWithin & { companyId: number }) => Promise<LeaseWithMessages | undefined>
 
 /** How many messages of a lane are being sent; `busy` when its gateways have no free place now. */
 export type Started = number | 'busy'
@@ -43,18 +46,20 @@ export class ChunkStarter {
   readonly #lastUsed = new WeakMap<LiveGateway, number>()
   #uses = 0
   readonly #takeChunk: (chunk: WantedChunk & { companyId: number }) => Promise<Lease | undefined>
-  readonly #takeWithMessages: (chunk: ChunkWithin & { companyId: number }) => Promise<LeaseWithMessages | undefined>
+  readonly #takeWithMessages: TakeWithMessages
+  readonly #takeCodes: TakeWithMessages
   readonly #postponeLane: (lane: PostponedLane & { companyId: number }) => Promise<undefined>
 
   constructor(context: ChunkStarterContext) {
     this.#context = context
-    const { sql, worker } = context
+    const { sql, sqlOfCodes = sql, worker } = context
     this.#takeChunk = batchByCompany((companyId, chunks) => takeChunks(sql, companyId, chunks, worker))
     this.#postponeLane = batchByCompany(async (companyId, lanes) => {
       await postponeLanes(sql, companyId, lanes)
       return lanes.map(() => undefined)
     })
     this.#takeWithMessages = batchByCompany((companyId, chunks) => takeWithMessages(sql, companyId, chunks, worker))
+    this.#takeCodes = batchByCompany((companyId, chunks) => takeWithMessages(sqlOfCodes, companyId, chunks, worker))
   }
 
   /** Starts chunks of several lanes. Lanes of one company share the statement that takes their leases. */
@@ -98,7 +103,9 @@ export class ChunkStarter {
   async #takeLease(lane: RunnableLane, route: Route): Promise<LeaseWithMessages | undefined> {
     const { sql, worker, allowances } = this.#context
     const { companyId } = lane
-    const take = isSmall(lane) || lane.dispatchId === null ? this.#takeWithMessages : this.#takeChunk
+    const isWithMessages = isSmall(lane) || lane.dispatchId === null
+    const takeOthers = isWithMessages ? this.#takeWithMessages : this.#takeChunk
+    const take = lane.priority === CODES ? this.#takeCodes : takeOthers
     let lease: LeaseWithMessages | undefined
     try {
       lease = lane.leaseId

@@ -5,6 +5,7 @@ import { blacklistedAmong } from '../../domain/blacklist/blacklist.ts'
 import { foreignNames, isForeign, ownsName } from '../../domain/gateways/name-owners.ts'
 import { subscribersThatWrote } from '../../domain/inbound/inbound.ts'
 import { isOver } from '../../domain/lanes/lane.ts'
+import type { CheckedMessage } from '../../domain/messages/message.ts'
 import { stoppedAmong } from '../../domain/stopping/stopping.ts'
 import type { LiveGateway } from '../gateways/gateways.ts'
 import { batchByCompany } from './company-batcher.ts'
@@ -13,12 +14,13 @@ import { type Attempt, refuseAll, senderNameOf, sendLater, type Work } from './w
 
 /**
  * Checks messages once more right before they are submitted, because much may have changed since they were accepted.
- * Records the refusals and returns the messages that may be sent.
+ * Records the refusals and returns the messages that may be sent. `known`: the unwanted messages, if they were just read.
  */
 export async function refuseForbidden(
   work: Work,
   messages: Attempt[],
   gateway: LiveGateway | undefined,
+  known?: Unwanted,
 ): Promise<Attempt[]> {
   const now = work.clock()
   if (isOver(work.lane, now)) return refuseAll(work, messages, errorCodes.expired)
@@ -28,7 +30,7 @@ export async function refuseForbidden(
   const own = await refuseForeign(work, messages, gateway)
   const inTime = refuse(work, own, errorCodes.expired, message => isExpired(message, now))
   const inHours = postponeOutsideHours(work, inTime, now)
-  const wanted = refuseUnwanted(work, inHours, await findUnwanted(work, inHours))
+  const wanted = refuseUnwanted(work, inHours, known ?? (await findUnwanted(work, inHours)))
   return refuseUnasked(work, wanted, gateway, now)
 }
 
@@ -65,6 +67,17 @@ function postponeOutsideHours(work: Work, messages: Attempt[], now: Date): Attem
 
 /** The error code of each message that must not be sent: its client stopped it, or its number is on the blacklist. */
 export type Unwanted = Map<string, number>
+
+/** The same of messages that were read together with their lease. Undefined if a statement of its own must tell. */
+export function unwantedAmong(messages: CheckedMessage[]): Unwanted | undefined {
+  const unwanted: Unwanted = new Map()
+  for (const { uuid, isStopped, isBlacklisted } of messages) {
+    if (isBlacklisted === null) return undefined
+    if (isBlacklisted) unwanted.set(uuid, errorCodes.blacklisted)
+    if (isStopped) unwanted.set(uuid, errorCodes.stopped)
+  }
+  return unwanted
+}
 
 export async function findUnwanted({ sql, lane }: Work, messages: Attempt[]): Promise<Unwanted> {
   const check = checks.get(sql) ?? batchChecks(sql)

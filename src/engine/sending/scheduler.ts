@@ -3,6 +3,7 @@ import type { ChannelType } from '../../base/channel-types.ts'
 import type { Tracer } from '../../base/tracing/tracer.ts'
 import type { Pool } from '../../db/sql.ts'
 import { CODES, type PagedLane } from '../../domain/lanes/lane.ts'
+import type { News } from '../../domain/lanes/news.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type Loop, repeat } from '../loop.ts'
@@ -18,6 +19,8 @@ import { type FoundWork, searchAll, WorkSearch } from './work-search.ts'
 
 export type SchedulerContext = {
   sql: Pool
+  /** Connections for statements of codes alone, which do not wait behind statements of thousands of messages. */
+  sqlOfCodes?: Pool | undefined
   clock: () => Date
   log: Logger
   billingZone: string
@@ -74,11 +77,11 @@ export class Scheduler {
 
   constructor(context: SchedulerContext) {
     this.#context = context
-    const { sql, log, gateways } = context
+    const { sql, sqlOfCodes = sql, log, gateways } = context
     this.#codes = new TurnOfCodes(gateways)
     this.#others = new TurnOfOthers(gateways)
     this.#searchOfOthers = new WorkSearch(now => searchAll(sql, OTHERS, now))
-    this.#searchOfCodes = new WorkSearch(now => searchAll(sql, [CODES], now))
+    this.#searchOfCodes = new WorkSearch(now => searchAll(sqlOfCodes, [CODES], now))
     const allowances = new Allowances(context)
     const onRoom = () => this.#wakeUpForRoom()
     const chunks = new ActiveChunks({
@@ -106,10 +109,16 @@ export class Scheduler {
     ]
   }
 
-  /** Reads the lanes at once: there may be new messages, of the kind `codes` or `others`, or of both. */
-  wake(kind = ''): void {
-    if (kind !== 'others') this.#wakeUpOfCodes.now()
-    if (kind !== 'codes') this.#wakeUp.now()
+  /** Reads the lanes at once: there are new messages in a queue, or anywhere. */
+  wake(news?: News): void {
+    if (!news || news.priority === CODES) {
+      this.#searchOfCodes.announce(news)
+      this.#wakeUpOfCodes.now()
+    }
+    if (!news || news.priority !== CODES) {
+      this.#searchOfOthers.announce(news)
+      this.#wakeUp.now()
+    }
   }
 
   async stop(): Promise<void> {
@@ -217,10 +226,11 @@ export class Scheduler {
   }
 
   #openQueues(priorities: number[], found: FoundWork, now: Date, turn: Turn): LaneQueue[] {
-    const { sql } = this.#context
+    const { sql: sqlOfOthers, sqlOfCodes = sqlOfOthers } = this.#context
     return priorities.map(priority => {
       const queues = found.queues.get(priority) ?? []
       const isFull = (channelType: ChannelType) => turn.isFull(channelType, priority)
+      const sql = priority === CODES ? sqlOfCodes : sqlOfOthers
       return new LaneQueue({ sql, priority, now, turns: this.#turnsOf(priority), isFull }, queues, found.withLeases)
     })
   }

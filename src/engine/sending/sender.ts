@@ -19,6 +19,8 @@ export type ChunkInProgress = {
   submittedParts: number
   /** Most messages of a slice: about what its gateway takes within a second. */
   sliceSize: number
+  /** Which messages must not be sent, if that was read together with the lease. It counts for the first slice. */
+  unwanted?: Unwanted | undefined
   /** The slice that is being submitted. `checkAgain` repeats the checks for messages that were not submitted yet. */
   slice?: { startedAt: number; checkAgain(): Promise<void> } | undefined
 }
@@ -47,7 +49,7 @@ export async function sendMessages(
   const sliceSize = sliceSizeOf(chunk, gateway)
   for (let from = 0; from < messages.length && chunk.mayContinue(); from += sliceSize) {
     const slice = decryptCodes(work, messages.slice(from, from + sliceSize))
-    const allowed = await refuseForbidden(work, slice, gateway)
+    const allowed = await refuseForbidden(work, slice, gateway, from === 0 ? chunk.unwanted : undefined)
     if (gateway && allowed.length > 0) await submitWithinWindow(work, allowed, gateway, chunk)
   }
   const untouched = messages.filter(({ uuid }) => !work.decided.has(uuid))

@@ -81,3 +81,41 @@ test('a loop that was woken up too early waits only until the next search is all
   await search.find(new Date())
   expect(searches()).toBe(before + 1)
 })
+
+test('announced messages are found without a search, beside the queues of the last search', async () => {
+  const found = { companyId: 1, channelType: 'SMS' as const }
+  const announced = { companyId: 2, channelType: 'VIBER' as const }
+  let searches = 0
+  const search = new WorkSearch(async () => {
+    searches += 1
+    return { queues: new Map([[0, [found]]]), withLeases: [] }
+  })
+  await search.find(new Date())
+  search.announce({ ...announced, priority: 0 })
+  search.announce({ ...found, priority: 0 })
+  expect((await search.find(new Date())).queues.get(0)).toEqual([found, announced])
+  expect(searches).toBe(1)
+  expect((await search.find(new Date())).queues.get(0)).toEqual([found])
+  expect(searches).toBe(2)
+})
+
+test('announcements do not replace the search: everything is searched several times a second', async () => {
+  const { search, searches } = aSearch(1)
+  const endsAt = performance.now() + 1000
+  while (performance.now() < endsAt) {
+    search.announce({ companyId: 2, channelType: 'SMS', priority: 0 })
+    await search.find(new Date())
+    vi.advanceTimersByTime(5)
+  }
+  expect(searches()).toBeGreaterThanOrEqual(6)
+  expect(searches()).toBeLessThan(10)
+})
+
+test('after an announcement without a queue, the next turn searches', async () => {
+  const { search, searches } = aSearch(1)
+  await search.find(new Date())
+  search.announce({ companyId: 2, channelType: 'SMS', priority: 0 })
+  search.announce()
+  await search.find(new Date())
+  expect(searches()).toBe(2)
+})

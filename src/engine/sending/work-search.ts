@@ -1,6 +1,7 @@
 import type { Pool } from '../../db/sql.ts'
 import type { Queue } from '../../domain/lanes/lane.ts'
 import { companiesWithLeases, queuesByPriority } from '../../domain/lanes/lanes.ts'
+import type { News } from '../../domain/lanes/news.ts'
 
 export type FoundWork = {
   /** The queues that have messages to send, by priority. */
@@ -27,6 +28,11 @@ const MOST_AHEAD_MS = 300
 /** However long searches take, for example because a node does not answer, the next search is not later than this. */
 const MOST_PAUSE_MS = 1000
 
+/** With announced messages, the queues that a search found so recently count as found again. An idle engine searches more often. */
+const RECENT_MS = 150
+/** With more announced queues a search costs less than reading them all. */
+const MOST_ANNOUNCED = 20
+
 /**
  * Limits the time that is spent on searches. One server answers within a millisecond, but a sharded database asks every
  * shard. A turn that comes too early gets the companies that the last search found: their lanes are read anew.
@@ -37,6 +43,9 @@ export class WorkSearch {
   #found: FoundWork | undefined
   /** The last turn came too early, so new messages may be waiting. */
   #isOutdated = false
+  /** Queues with new messages, by a text that is the same for equal queues only. */
+  #announced = new Map<string, News>()
+  #searchedAt = Number.NEGATIVE_INFINITY
   /** The moment until which searches are paid for. */
   #paidUntil = Number.NEGATIVE_INFINITY
 
@@ -50,10 +59,21 @@ export class WorkSearch {
     return Math.max(0, this.#isOutdated ? ahead - MOST_AHEAD_MS : ahead)
   }
 
+  /** There are new messages in a queue: the next turn finds them without a search. Without `news` it must search. */
+  announce(news?: News) {
+    if (news) this.#announced.set(`${news.priority} ${news.companyId} ${news.channelType}`, news)
+    else this.#searchedAt = Number.NEGATIVE_INFINITY
+  }
+
   async find(now: Date): Promise<FoundWork> {
+    const announced = [...this.#announced.values()]
+    this.#announced.clear()
     this.#isOutdated = this.#aheadMs() > MOST_AHEAD_MS
-    if (this.#found && this.#isOutdated) return this.#found
+    const isRecent = performance.now() < this.#searchedAt + RECENT_MS && announced.length <= MOST_ANNOUNCED
+    if (this.#found && isRecent && announced.length > 0) return withAnnounced(this.#found, announced)
+    if (this.#found && this.#isOutdated) return withAnnounced(this.#found, announced)
     const begunAt = performance.now()
+    this.#searchedAt = begunAt
     this.#found = await this.#search(now)
     this.#pay(begunAt, performance.now())
     return this.#found
@@ -69,4 +89,15 @@ export class WorkSearch {
     const price = PRICE * Math.min(...this.#durations)
     this.#paidUntil = Math.min(Math.max(this.#paidUntil, begunAt) + price, endedAt + MOST_PAUSE_MS)
   }
+}
+
+/** The queues of a search and the announced queues, each once. */
+function withAnnounced({ queues, withLeases }: FoundWork, announced: News[]): FoundWork {
+  const all = new Map(queues)
+  for (const { priority, companyId, channelType } of announced) {
+    const known = all.get(priority) ?? []
+    const isKnown = known.some(queue => queue.companyId === companyId && queue.channelType === channelType)
+    if (!isKnown) all.set(priority, [...known, { companyId, channelType }])
+  }
+  return { queues: all, withLeases }
 }
