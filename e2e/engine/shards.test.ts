@@ -38,7 +38,10 @@ describe.skipIf(!isCluster)('the statements that send messages (needs a Citus cl
   test('ask one node each, except the searches for work of all companies: the table of the docs', async () => {
     const found = new Map<string, Reach>()
     for (const statement of statements.values()) {
-      if (!tablesIn(statement.text).some(isTenant) && !/lease_chunks|lease_with_messages|finish_leases|check_codes/.test(statement.text))
+      if (
+        !tablesIn(statement.text).some(isTenant) &&
+        !/lease_chunks|lease_with_messages|finish_leases|check_codes/.test(statement.text)
+      )
         continue
       const [name, reach] = [nameOf(statement.text), await reachOf(statement)]
       found.set(name, widest(found.get(name) ?? reach, reach))
