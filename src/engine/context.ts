@@ -32,6 +32,11 @@ export type EngineOptions = {
   connect?: Connect
   /** Without it nothing is traced. */
   tracer?: Tracer | undefined
+  /**
+   * How many connections are opened for the statements of verification codes alone. So they do not wait behind statements
+   * for thousands of messages. Without them codes use `sql`, too.
+   */
+  connectionsOfCodes?: number
 }
 
 /** The options with a clock, as every part of the engine gets them. */

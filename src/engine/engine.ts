@@ -34,8 +34,6 @@ import { failOverdueWaiting, runDueTimers } from './timers/timers.ts'
 
 /** A stop takes at most this long, also if the database does not answer. Leases expire, so nothing is lost. */
 export const STOP_MS = 15_000
-/** The most connections for the statements of verification codes, in addition to the pool. */
-const CONNECTIONS_OF_CODES = 4
 /** How long a stop waits for the answers of operators before it closes the connections to them. */
 const ANSWERS_MS = 6000
 
@@ -86,7 +84,7 @@ async function startParts(options: EngineOptions) {
   })
   const callbacks = await startCallbacks(context)
   const codes = secret === undefined ? undefined : new CodeBox(secret)
-  const sqlOfCodes = connectBeside(sql, CONNECTIONS_OF_CODES)
+  const sqlOfCodes = options.connectionsOfCodes ? connectBeside(sql, options.connectionsOfCodes) : undefined
   const scheduler = new Scheduler({ ...context, sqlOfCodes, worker, recorder, gateways, codes })
   const vitals = new VitalSigns()
   const schemaVersion = await newestVersion()
@@ -173,7 +171,7 @@ async function stopParts(parts: Parts, jobs: Loop[], heartbeat: Loop): Promise<v
   await inTurn(STOP_MS, [
     () => Promise.all([stopSending(parts), callbacks.stop(), ...jobs.map(job => job.stop())]),
     () => recorder.stop(),
-    () => sqlOfCodes.end({ timeout: 1 }),
+    () => sqlOfCodes?.end({ timeout: 1 }) ?? Promise.resolve(),
     () => numbering.stop(),
     () => databaseClock.stop(),
     () => heartbeat.stop(),

@@ -21,7 +21,7 @@ import { holdPort, openListeners, takeConnections, urlOf } from './http-listener
 import { makeLog } from './log.ts'
 import { type Address, addressAt, drained, type Service, startApi } from './processes/api.ts'
 import { Children, READY } from './processes/children.ts'
-import { fittingCounts, inWords, type ProcessCounts, wantedCounts } from './processes/counts.ts'
+import { connectionsForCodes, fittingCounts, inWords, type ProcessCounts, wantedCounts } from './processes/counts.ts'
 import { exchangeMetrics, MetricsExchange } from './processes/metrics-exchange.ts'
 import { connectionsOfParent, SharedPort } from './processes/shared-port.ts'
 import { type Stopped, untilStopped } from './stopping.ts'
@@ -162,7 +162,9 @@ export async function serveApi({ config, switches, print }: Call) {
 export async function runEngine({ config, print }: Call) {
   const { startEngine } = await import('../../engine/engine.ts')
   const log = makeLog(config.logLevel, 'engine')
-  await withService({ config, log, opening: openingApart(config) }, async (database, stopped) => {
+  const connectionsOfCodes = connectionsForCodes(config.databaseConnections)
+  const ofOthers = { ...config, databaseConnections: config.databaseConnections - connectionsOfCodes }
+  await withService({ config: ofOthers, log, opening: openingApart(config) }, async (database, stopped) => {
     if (config.demo) await addSimulators(database.sql)
     const { moderation, billingZone, stopWords } = config
     const callbacks = {
@@ -175,7 +177,8 @@ export async function runEngine({ config, print }: Call) {
     const context = { sql, secret, log, moderation, billingZone, callbacks, stopWords, publicUrl }
     const tracing = openTracer({ config, log }, 'engine')
     const { keepMonths, keepTextsDays } = config
-    const engine = await startEngine({ ...context, keepMonths, keepTextsDays, tracer: tracing?.tracer })
+    const own = { keepMonths, keepTextsDays, connectionsOfCodes }
+    const engine = await startEngine({ ...context, ...own, tracer: tracing?.tracer })
     await recordEngine(sql, engine.worker) // `/readyz` must not say otherwise when we say that it is up
     // As a child of `serve` it sends its state to its parent, which prints for both.
     if (process.send) process.send(READY)

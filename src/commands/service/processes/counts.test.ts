@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { connectionsOf, countByCores, fittingCounts, inWords, wantedCounts } from './counts.ts'
+import { connectionsForCodes, connectionsOf, countByCores, fittingCounts, inWords, wantedCounts } from './counts.ts'
 
 const own = { databaseUrl: 'postgres://db.example.com/tidings', databaseConnections: 10 }
 const embedded = { databaseUrl: undefined, databaseConnections: 10 }
@@ -27,6 +27,10 @@ test('one process of each kind for every four cores, from one to four', () => {
 })
 
 describe('the connections of the database', () => {
+  test('a third of an engine with few, at most three, are for codes alone', () => {
+    expect([1, 2, 3, 8, 10, 50].map(connectionsForCodes)).toEqual([0, 0, 1, 2, 3, 3])
+  })
+
   test('each process has a pool, an engine one connection more, and the embedded server one for each process', () => {
     expect(connectionsOf({ api: 1, engines: 1 }, own)).toBe(10 + 11)
     expect(connectionsOf({ api: 2, engines: 2 }, own)).toBe(2 + 20 + 22)

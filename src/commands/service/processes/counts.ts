@@ -81,6 +81,12 @@ export function connectionsOf({ api, engines }: ProcessCounts, settings: Setting
   return ofParent + api * ofApi + engines * ofEngine
 }
 
+const MOST_FOR_CODES = 3
+
+/** How many of the connections of an engine are for statements of verification codes alone. An engine with few has none. */
+export const connectionsForCodes = (databaseConnections: number): number =>
+  Math.min(MOST_FOR_CODES, Math.floor(databaseConnections / 3))
+
 const watching = (url: string | undefined) => Number(url !== undefined && isWatched(readDatabaseAddress(url)))
 
 /** The hosts of TIDINGS_READ_URL are always watched. Often the primary is one of them. */
