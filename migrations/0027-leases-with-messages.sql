@@ -39,11 +39,13 @@ begin
   end loop;
   return query
     select of_company, leased.lane_id, null::bigint, null::bigint, null::bigint, null::uuid, null::integer, queued.*,
-      exists (
-        select from stop_requests r where r.company_id = of_company and r.message_uuid = queued.message_uuid),
+      (select true from stop_requests r
+        where r.company_id = of_company and r.message_uuid = queued.message_uuid limit 1) is not null,
       -- On a blacklist with erased numbers a number is found only with the secret of the service.
       case when not exists (select from blacklist e where e.company_id = of_company and e.destination > erased)
-      then exists (select from blacklist b where b.company_id = of_company and b.destination = queued.destination) end
+      then (select true from blacklist b
+        where b.company_id = of_company and b.destination = queued.destination limit 1) is not null
+      end
     from unnest(lanes_taken, firsts, nexts) leased (lane_id, first_seq, next_seq)
     join unnest(lane_ids, first_uuids, last_uuids) bounds (lane_id, first_uuid, last_uuid)
       on bounds.lane_id = leased.lane_id
@@ -54,7 +56,7 @@ begin
       where m.company_id = of_company and m.lane_id = leased.lane_id
         and m.seq >= leased.first_seq and m.seq < leased.next_seq and m.status = 'CREATED'
         and m.message_uuid >= coalesce(bounds.first_uuid, uuid7_floor(now() - interval '100 days'))
-        and m.message_uuid <= coalesce(bounds.last_uuid, uuid7_floor(now() + interval '1 day'))
+        and m.message_uuid <= coalesce(bounds.last_uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
       order by m.seq limit leased.next_seq - leased.first_seq
     ) queued;
 end $$;

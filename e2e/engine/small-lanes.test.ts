@@ -152,6 +152,40 @@ test('an erased number on the blacklist is not written to, although the database
   expect(submitted).toEqual([])
 })
 
+test('many messages of small lanes are read after their leases are committed, and none is lost', async () => {
+  await aCompanyWithSingles(120)
+  const { statements, submitted } = aScheduler()
+  await eventually(() => expect(submitted).toHaveLength(480))
+  expect(new Set(submitted.map(({ uuid }) => uuid)).size).toBe(480)
+  expect(statements.some(text => /lease_chunks/.test(text))).toBe(true)
+})
+
+test('when messages cannot be read with their leases, the leases are taken without them', async () => {
+  const companyId = await aCompanyWithSingles(2)
+  const lanes = await runnableLanes(db.sql, clock())
+  const chunks = lanes.map(lane => ({ lane, size: 100 }))
+  await db.sql`alter function lease_with_messages rename to hidden_for_a_test`
+  try {
+    const taken = await takeWithMessages(db.sql, companyId, chunks, crypto.randomUUID())
+    expect(taken.map(lease => [lease?.laneId, lease?.queued])).toEqual(lanes.map(({ laneId }) => [laneId, undefined]))
+  } finally {
+    await db.sql`alter function hidden_for_a_test rename to lease_with_messages`
+  }
+})
+
+test('both ways of reading messages with their leases tell the same', async () => {
+  const companyId = await aCompanyWithSingles(5)
+  const [lane] = await runnableLanes(db.sql, clock())
+  const take = (size: number) => takeWithMessages(db.sql, companyId, [{ lane: lane!, size }], crypto.randomUUID())
+  const [few] = await take(5)
+  await db.sql`update lanes set cursor = 0 where company_id = ${companyId} and lane_id = ${lane!.laneId}`
+  const [many] = await take(1000)
+  const fields = [few, many].map(lease => lease!.queued!.map(({ uuid, seq, text, parts }) => [uuid, seq, text, parts]))
+  expect(fields[0]).toEqual(fields[1])
+  const names = Object.keys(few!.queued![0]!)
+  expect(names).toEqual(expect.arrayContaining(Object.keys(many!.queued![0]!)))
+})
+
 test('lanes of two companies are not mixed', async () => {
   const companies = [await aCompanyWithSingles(2), await aCompanyWithSingles(2)]
   const { submitted } = aScheduler()

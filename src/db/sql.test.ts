@@ -6,7 +6,8 @@ import { isDatabaseAway } from '../base/database-losses.ts'
 import { UsageError } from '../base/errors.ts'
 import { money } from '../base/money.ts'
 import { useDatabase } from '../testing/database.ts'
-import { checkServer, connect, type Pool } from './sql.ts'
+import { eventually } from '../testing/eventually.ts'
+import { checkServer, connect, connectBeside, type Pool } from './sql.ts'
 
 const db = useDatabase()
 
@@ -245,4 +246,23 @@ describe('the check of the server', () => {
       new UsageError('PostgreSQL 15 or newer is needed; the database at db.example:5432/tidings is 14.11 (Debian).'),
     )
   })
+})
+
+test('further connections beside a pool work at once, are no more than asked for, and are closed', async () => {
+  const pool = connect(db.url, { max: 1 })
+  const beside = connectBeside(pool, 3)
+  const release = Promise.withResolvers<void>()
+  const held = pool.begin(() => release.promise)
+  const sessions = await Promise.all(
+    [1, 2, 3, 4, 5].map(() => beside<{ pid: number }[]>`select pg_backend_pid() as pid from pg_sleep(0.1)`),
+  )
+  const pids = [...new Set(sessions.map(([row]) => row!.pid))]
+  expect(pids).toHaveLength(3)
+  await beside.end({ timeout: 1 })
+  await eventually(async () =>
+    expect(await db.sql`select from pg_stat_activity where pid = any(${pids}::int[])`).toEqual([]),
+  )
+  release.resolve()
+  await held
+  await pool.end({ timeout: 1 })
 })

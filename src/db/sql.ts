@@ -72,7 +72,7 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
 }
 
 /**
- * One more connection, or a few, to the server that the pool has chosen among its hosts. Their statements do not wait
+ * Further connections, at most `most`, to the server that the pool has chosen among its hosts. Their statements do not wait
  * while all connections of the pool are in use. They are closed before the pool.
  */
 export const connectBeside = (pool: Pool, most = 1): Pool => diallers.get(pool)!.connectBeside(most)

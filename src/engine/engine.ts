@@ -10,7 +10,7 @@ import { recordEngine, removeEngine } from '../domain/engines/engines.ts'
 import { trimOutbox } from '../domain/gateways/gateways.ts'
 import { ownedNames } from '../domain/gateways/name-owners.ts'
 import { gatewayKey } from '../domain/gateways/secrets.ts'
-import { readNews } from '../domain/lanes/news.ts'
+import { readAnnouncement } from '../domain/lanes/announcements.ts'
 import { returnExpiredLeases } from '../domain/leases/leases.ts'
 import { chargeDueFees } from '../domain/ledger/fees.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
@@ -46,7 +46,7 @@ export type Engine = { worker: string; stop(): Promise<void> }
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const parts = await startParts(options)
   const stopListening = await listen(parts.context, {
-    tidings_lanes: announcement => parts.scheduler.wake(readNews(announcement)),
+    tidings_lanes: announcement => parts.scheduler.wake(readAnnouncement(announcement)),
     tidings_gateways: () => parts.gateways.hurry(),
   })
   const heartbeat = startHeartbeat(parts)

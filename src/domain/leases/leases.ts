@@ -1,16 +1,23 @@
+import { isDatabaseAway } from '../../base/database-losses.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { insertDeadline } from '../lanes/deadlines.ts'
 import type { Lease, Run } from '../lanes/lane.ts'
-import { expiredLeasesOfClosedLanes, finishLeases, hasDeadline, splitLease } from '../lanes/lanes.ts'
+import { expiredLeasesOfClosedLanes, finishLeases, hasDeadline, splitLease, takeChunks } from '../lanes/lanes.ts'
 import { monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount } from '../ledger/ledger.ts'
 import { type CheckedMessage, LIFETIME_MS } from '../messages/message.ts'
-import { createdIn, lastSentIn } from '../messages/messages.ts'
+import { createdIn, lastSentIn, queuedOfLeases } from '../messages/messages.ts'
 import type { RecordingContext } from '../recording/context.ts'
 import * as store from './store.ts'
 
 /** A lease whose messages were read with it has them as `queued`. */
 export type LeaseWithMessages = Lease & { queued?: CheckedMessage[] }
+
+/**
+ * An answer with so many messages fits into the buffers of a socket. A larger answer could keep the lanes locked as long
+ * as an engine is frozen, because the server writes it before it commits.
+ */
+const MOST_AT_ONCE = 400
 
 /** Takes chunks of one company with the messages of all of them. Undefined for a chunk that another worker took first. */
 export async function takeWithMessages(
@@ -19,6 +26,18 @@ export async function takeWithMessages(
   chunks: store.ChunkWithin[],
   worker: string,
 ): Promise<(LeaseWithMessages | undefined)[]> {
+  const messages = chunks.reduce((sum, { size }) => sum + size, 0)
+  if (messages > MOST_AT_ONCE) return takeThenRead(sql, companyId, chunks, worker)
+  try {
+    return await takeAndRead(sql, companyId, chunks, worker)
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error
+    return takeChunks(sql, companyId, chunks, worker) // a row that cannot be read stops only its own chunk
+  }
+}
+
+/** In one statement. */
+async function takeAndRead(sql: Sql, companyId: number, chunks: store.ChunkWithin[], worker: string) {
   const leases = new Map<number, LeaseWithMessages & { queued: CheckedMessage[] }>()
   for (const row of await store.insertLeasesWithMessages(sql, companyId, chunks, worker)) {
     if (row.uuid === null) leases.set(row.laneId, { ...leaseOf(row), queued: [] })
@@ -26,6 +45,19 @@ export async function takeWithMessages(
   }
   return chunks.map(({ lane }) => leases.get(lane.laneId))
 }
+
+/** In two statements. If the second one fails, the leases are there all the same, without `queued`. */
+async function takeThenRead(sql: Sql, companyId: number, chunks: store.ChunkWithin[], worker: string) {
+  const leases = await takeChunks(sql, companyId, chunks, worker)
+  const taken = leases.flatMap((lease, i) => (lease ? [{ ...boundsOf(chunks[i]!), ...lease }] : []))
+  if (taken.length === 0) return leases
+  const queued = await queuedOfLeases(sql, companyId, taken).catch(() => undefined)
+  if (!queued) return leases
+  const byLane = Map.groupBy(queued, ({ laneId }) => laneId)
+  return leases.map(lease => lease && { ...lease, queued: byLane.get(lease.laneId) ?? [] })
+}
+
+const boundsOf = ({ lane: { firstUuid, lastUuid } }: store.ChunkWithin): Bounds => ({ firstUuid, lastUuid })
 
 /** Without the empty fields of a message. */
 const leaseOf = ({ companyId, laneId, leaseId, firstSeq, nextSeq, token, attempts }: Lease): Lease => ({

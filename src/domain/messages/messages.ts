@@ -107,6 +107,27 @@ export async function* everyMessage(
 type Range = Parameters<typeof store.queuedMessages>[1]
 type Bounds = Parameters<typeof store.queuedMessages>[2]
 
+/**
+ * The CREATED messages of leases of a company, with the lane of each. Single messages and messages of dispatches are read
+ * apart, because they are in different months.
+ */
+export async function queuedOfLeases(sql: Sql, companyId: number, leases: (Omit<Range, 'companyId'> & Bounds)[]) {
+  const { singles = [], ofDispatches = [] } = Object.groupBy(leases, ({ firstUuid }) =>
+    firstUuid ? 'ofDispatches' : 'singles',
+  )
+  const read = (some: typeof leases) =>
+    some.length > 0 ? store.queuedOfLeases(sql, companyId, some, boundsOf(some)) : []
+  const [first, second] = await Promise.all([read(singles), read(ofDispatches)])
+  return [...first, ...second]
+}
+
+/** Bounds that contain the messages of all these dispatches. */
+function boundsOf(dispatches: Bounds[]): Bounds {
+  const firstUuids = dispatches.flatMap(({ firstUuid }) => firstUuid ?? [])
+  const lastUuids = dispatches.flatMap(({ lastUuid }) => lastUuid ?? [])
+  return { firstUuid: firstUuids.sort()[0] ?? null, lastUuid: lastUuids.sort().at(-1) ?? null }
+}
+
 export async function lastSentIn(sql: Sql, range: Range & Bounds): Promise<Date | null> {
   const [row] = await store.selectLastSent(sql, range)
   return row?.last ?? null

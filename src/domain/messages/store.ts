@@ -1,9 +1,11 @@
 import { formatMoney, type Money } from '../../base/money.ts'
 import { copyInto, copyText } from '../../db/copy.ts'
 import type { Fragment, Sql, Transaction } from '../../db/sql.ts'
+import { ERASED } from '../blacklist/erased.ts'
 import {
   BLOCK_SIZE,
   type ChangedMessage,
+  type CheckedMessage,
   type Message,
   type MessageStatus,
   type NewMessage,
@@ -216,6 +218,34 @@ export function queuedMessages(sql: Sql, range: Range & { most?: number }, bound
     where m.company_id = ${range.companyId} and m.lane_id = ${range.laneId}
       and m.seq >= ${range.firstSeq} and m.seq < ${range.nextSeq} ${within(sql, bounds)} and m.status = 'CREATED'
     order by m.seq limit ${range.most ?? null}`
+}
+
+/**
+ * The CREATED messages of leases of a company, with the lane of each, and whether a client stopped them or their number
+ * is on the blacklist. `bounds`: of all messages together. `lease_with_messages` of the schema reads the same columns.
+ */
+export function queuedOfLeases(sql: Sql, companyId: number, leases: Omit<Range, 'companyId'>[], bounds: Bounds) {
+  return sql<(CheckedMessage & { laneId: number })[]>`
+    select leased.lane_id, queued.*,
+      (select true from stop_requests r
+        where r.company_id = ${companyId} and r.message_uuid = queued.uuid limit 1) is not null as is_stopped,
+      case when not exists (
+        select from blacklist e where e.company_id = ${companyId} and e.destination > ${ERASED})
+      then (select true from blacklist b
+        where b.company_id = ${companyId} and b.destination = queued.destination limit 1) is not null
+      end as is_blacklisted
+    from unnest(
+      ${leases.map(({ laneId }) => laneId)}::bigint[], ${leases.map(({ firstSeq }) => firstSeq)}::bigint[],
+      ${leases.map(({ nextSeq }) => nextSeq)}::bigint[]
+    ) leased (lane_id, first_seq, next_seq)
+    cross join lateral (
+      select ${queuedColumns(sql)}
+      from messages m
+      where m.company_id = ${companyId} and m.lane_id = leased.lane_id
+        and m.seq >= leased.first_seq and m.seq < leased.next_seq
+        ${within(sql, bounds)} and m.status = 'CREATED'
+      order by m.seq limit leased.next_seq - leased.first_seq
+    ) queued`
 }
 
 /** The number of CREATED messages in a range, and the sum of their prices. */

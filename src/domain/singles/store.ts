@@ -1,6 +1,6 @@
 import { uuidRange } from '../../base/uuid7.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
-import { newsOf } from '../lanes/news.ts'
+import { announcementsOf } from '../lanes/announcements.ts'
 import type { LaneKey } from '../lanes/single-lanes.ts'
 
 /**
@@ -34,4 +34,4 @@ export function selectToPlace(sql: Sql, companyId: number, uuids: string[]) {
 
 /** Tells the engines which lanes of a company have new messages. */
 export const notifyLanes = (sql: Sql, companyId: number, singles: Pick<LaneKey, 'priority' | 'channelType'>[]) => sql`
-  select pg_notify('tidings_lanes', news) from unnest(${newsOf(companyId, singles)}::text[]) news`
+  select pg_notify('tidings_lanes', announcement) from unnest(${announcementsOf(companyId, singles)}::text[]) announcement`

@@ -26,6 +26,8 @@ export type ActiveChunksContext = SenderContext & {
   worker: string
   allowances: Pick<Allowances, keyof Allowances>
   gateways: Pick<Gateways, 'carriersOf'>
+  /** How long stops and the blacklist that were read with a lease count. Tests set it. */
+  freshMs?: number | undefined
   /** True once the engine stops: no further message is submitted. */
   isStopping(): boolean
   /** Called when a gateway may have a free place for another chunk. */
@@ -93,7 +95,8 @@ export class ActiveChunks {
     this.#chunks.set(lease.token, chunk)
     try {
       const { messages, left } = await this.#messagesToSend(lane, lease, route, queued)
-      if (queued && performance.now() < askedAt + FRESH_MS) chunk.unwanted = unwantedAmong(queued)
+      const { freshMs = FRESH_MS } = this.#context
+      if (queued && performance.now() < askedAt + freshMs) chunk.unwanted = unwantedAmong(queued)
       const sent = await this.#sendMeasured(lane, messages, route.gateway, chunk)
       await release() // the gateway can take the next chunk while this one is recorded
       await sent.recorded

@@ -17,7 +17,14 @@ import type { LiveGateway } from '../gateways/gateways.ts'
  * How many parts may be sent, drawn from these limits. With no parts, `retryAt` says when to draw again. `restMs`: the
  * limit of the gateway itself had too few parts, and is refilled after this time.
  */
-export type Allowance = { limits: Limit[]; parts: number; retryAt: Date; restMs?: number | undefined }
+export type Allowance = {
+  limits: Limit[]
+  parts: number
+  retryAt: Date
+  restMs?: number | undefined
+  /** Drawn for codes. */
+  isOfCodes?: boolean
+}
 
 /**
  * Limits that gave all their parts in this turn, and when to draw from them again. They count as used up until the turn
@@ -66,7 +73,7 @@ export class Allowances {
     const sql = lane.priority === CODES ? this.#sqlOfCodes : this.#sql
     const drawn = await tryDrawParts(sql, limits, wanted, { atLeast: Math.min(wanted, worthwhile(limits)) })
     const retryMs = drawn.parts > 0 ? refillMs(limits) : drawn.retryAfterMs
-    const allowance = { limits, parts: drawn.parts, retryAt: this.#later(retryMs) }
+    const allowance = { limits, parts: drawn.parts, retryAt: this.#later(retryMs), isOfCodes: lane.priority === CODES }
     if (drawn.parts === wanted) return allowance
     usedUp.set(key, allowance.retryAt)
     if (drawn.parts === 0 && lane.priority === CODES) this.#leaveToCodes(drawn)
@@ -90,9 +97,10 @@ export class Allowances {
   }
 
   /** Returns parts. An error is only logged: the limit is a little slower until it is refilled. */
-  async giveBack({ limits }: Allowance, parts: number) {
+  async giveBack({ limits, isOfCodes }: Allowance, parts: number) {
     if (limits.length === 0 || parts <= 0) return
-    await returnParts(this.#sql, limits, parts).catch(err => this.#log.warn({ err, parts }, 'parts.not_returned'))
+    const sql = isOfCodes ? this.#sqlOfCodes : this.#sql
+    await returnParts(sql, limits, parts).catch(err => this.#log.warn({ err, parts }, 'parts.not_returned'))
   }
 
   /** How many of the messages the allowance covers, counted in parts. Parts that are not needed are returned. */

@@ -8,7 +8,7 @@ import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type ActiveChunks, CHUNK, messagesPerSecond, type Route } from './active-chunks.ts'
 import type { Allowance, Allowances } from './allowances.ts'
 import { batchByCompany } from './company-batcher.ts'
-import { isSmall, SMALL } from './lane-queue.ts'
+import { isSmall } from './lane-queue.ts'
 import { CHUNKS_PER_GATEWAY, isResting, type Turn } from './turn.ts'
 
 export type ChunkStarterContext = {
@@ -26,6 +26,14 @@ export type ChunkStarterContext = {
   onRested(): void
 }
 
+type PostponeLane = (lane: PostponedLane & { companyId: number }) => Promise<undefined>
+
+const postponing = (sql: Pool): PostponeLane =>
+  batchByCompany(async (companyId, lanes) => {
+    await postponeLanes(sql, companyId, lanes)
+    return lanes.map(() => undefined)
+  })
+
 type TakeWithMessages = (chunk: ChunkWithin & { companyId: number }) => Promise<LeaseWithMessages | undefined>
 
 /** How many messages of a lane are being sent; `busy` when its gateways have no free place now. */
@@ -35,8 +43,8 @@ export type Started = number | 'busy'
 const NOT_READY_MS = 1000
 const BUSY_MS = 100
 const NEVER_MS = 24 * 3600_000
-/** Most messages of a chunk of a small lane, which may have grown since it was read. */
-const MOST_OF_SMALL = 2 * SMALL
+/** A small lane may have grown since it was read: its chunk may have so many messages, or twice as many as were waiting. */
+const LEAST_OF_SMALL = 8
 
 /** Takes a chunk of a lane and has it sent, if the lane may send now and a gateway can take it. */
 export class ChunkStarter {
@@ -48,16 +56,15 @@ export class ChunkStarter {
   readonly #takeChunk: (chunk: WantedChunk & { companyId: number }) => Promise<Lease | undefined>
   readonly #takeWithMessages: TakeWithMessages
   readonly #takeCodes: TakeWithMessages
-  readonly #postponeLane: (lane: PostponedLane & { companyId: number }) => Promise<undefined>
+  readonly #postponeLane: PostponeLane
+  readonly #postponeCodes: PostponeLane
 
   constructor(context: ChunkStarterContext) {
     this.#context = context
     const { sql, sqlOfCodes = sql, worker } = context
     this.#takeChunk = batchByCompany((companyId, chunks) => takeChunks(sql, companyId, chunks, worker))
-    this.#postponeLane = batchByCompany(async (companyId, lanes) => {
-      await postponeLanes(sql, companyId, lanes)
-      return lanes.map(() => undefined)
-    })
+    this.#postponeLane = postponing(sql)
+    this.#postponeCodes = postponing(sqlOfCodes)
     this.#takeWithMessages = batchByCompany((companyId, chunks) => takeWithMessages(sql, companyId, chunks, worker))
     this.#takeCodes = batchByCompany((companyId, chunks) => takeWithMessages(sqlOfCodes, companyId, chunks, worker))
   }
@@ -101,8 +108,9 @@ export class ChunkStarter {
 
   /** The moment a lease is taken. When another worker was faster or the database failed, the allowance is returned. */
   async #takeLease(lane: RunnableLane, route: Route): Promise<LeaseWithMessages | undefined> {
-    const { sql, worker, allowances } = this.#context
+    const { sql: sqlOfOthers, sqlOfCodes = sqlOfOthers, worker, allowances } = this.#context
     const { companyId } = lane
+    const sql = lane.priority === CODES ? sqlOfCodes : sqlOfOthers
     const isWithMessages = isSmall(lane) || lane.dispatchId === null
     const takeOthers = isWithMessages ? this.#takeWithMessages : this.#takeChunk
     const take = lane.priority === CODES ? this.#takeCodes : takeOthers
@@ -113,7 +121,9 @@ export class ChunkStarter {
         : await take({
             companyId,
             lane,
-            size: isSmall(lane) ? Math.min(route.mostMessages, MOST_OF_SMALL) : route.mostMessages,
+            size: isSmall(lane)
+              ? Math.min(route.mostMessages, Math.max(2 * lane.waiting, LEAST_OF_SMALL))
+              : route.mostMessages,
           })
     } finally {
       if (!lease) await allowances.giveBack(route.allowance, route.allowance.parts)
@@ -140,7 +150,8 @@ export class ChunkStarter {
   #postpone({ companyId, laneId, priority }: RunnableLane, turn: Turn, now: Date, until: Date): 0 {
     const isShort = until.getTime() - now.getTime() < NOT_READY_MS
     if (priority === CODES && isShort) return 0
-    turn.waitFor(this.#postponeLane({ companyId, laneId, until }))
+    const postpone = priority === CODES ? this.#postponeCodes : this.#postponeLane
+    turn.waitFor(postpone({ companyId, laneId, until }))
     return 0
   }
 

@@ -10,7 +10,7 @@ const NEXT_PAGE = 200
 /** A company whose lanes cannot go is not read any further in this turn. */
 const MOST_PAGES = 5
 /** Messages of a small lane. */
-export const SMALL = 50
+const SMALL = 50
 /** Companies whose first pages are read together. */
 const COMPANIES_AT_ONCE = 50
 

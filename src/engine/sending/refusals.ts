@@ -14,13 +14,13 @@ import { type Attempt, refuseAll, senderNameOf, sendLater, type Work } from './w
 
 /**
  * Checks messages once more right before they are submitted, because much may have changed since they were accepted.
- * Records the refusals and returns the messages that may be sent. `known`: the unwanted messages, if they were just read.
+ * Records the refusals and returns the messages that may be sent. `unwanted`: the unwanted messages, if they were just read.
  */
 export async function refuseForbidden(
   work: Work,
   messages: Attempt[],
   gateway: LiveGateway | undefined,
-  known?: Unwanted,
+  unwanted?: Unwanted,
 ): Promise<Attempt[]> {
   const now = work.clock()
   if (isOver(work.lane, now)) return refuseAll(work, messages, errorCodes.expired)
@@ -30,7 +30,7 @@ export async function refuseForbidden(
   const own = await refuseForeign(work, messages, gateway)
   const inTime = refuse(work, own, errorCodes.expired, message => isExpired(message, now))
   const inHours = postponeOutsideHours(work, inTime, now)
-  const wanted = refuseUnwanted(work, inHours, known ?? (await findUnwanted(work, inHours)))
+  const wanted = refuseUnwanted(work, inHours, unwanted ?? (await findUnwanted(work, inHours)))
   return refuseUnasked(work, wanted, gateway, now)
 }
 

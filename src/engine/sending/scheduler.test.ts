@@ -1,10 +1,15 @@
 import { afterEach, beforeAll, expect, test } from 'vitest'
+import { connect, connectBeside } from '../../db/sql.ts'
+import { readAnnouncement } from '../../domain/lanes/announcements.ts'
 import { CODES } from '../../domain/lanes/lane.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
+import { acceptSingles } from '../../domain/singles/singles.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
+import { aSingle } from '../../testing/factories.ts'
 import { aStartedDispatch } from '../../testing/live-gateways.ts'
 import { anOperator, schedulerWith } from '../../testing/schedulers.ts'
+import { aWorld, billingZone } from '../../testing/world.ts'
 import type { LiveGateway } from '../gateways/gateways.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -95,3 +100,35 @@ test('a code is sent while other messages occupy all places of the gateway', asy
   expect(submitted).toHaveLength(4 + 3) // the fourth lane of the other dispatch still waits for a place
   answer()
 })
+
+test('the API announces the queue of a code, and the announcement wakes the loop of codes', async () => {
+  const { gateway, submitted } = anOperator()
+  const scheduler = aScheduler(gateway)
+  const { companyId, senders } = await aWorld(db.sql)
+  const heard: string[] = []
+  const { unlisten } = await db.sql.listen('tidings_lanes', announcement => heard.push(announcement))
+  await acceptSingles(db.sql, companyId, [aCode(senders[0]!)], { billingZone, now: new Date() })
+  await eventually(() => expect(heard).toEqual([`${CODES} ${companyId} SMS`]))
+  await unlisten()
+  scheduler.wake(readAnnouncement(heard[0]!))
+  await eventually(() => expect(submitted).toHaveLength(1))
+})
+
+test('codes are sent while statements for other messages hold all other connections', async () => {
+  const sql = connect(db.url, { max: 2 })
+  const sqlOfCodes = connectBeside(sql, 2)
+  const { companyId, senders } = await aWorld(db.sql)
+  const { gateway, submitted } = anOperator()
+  const scheduler = schedulerWith(sql, db.sql, gateway, 50, sqlOfCodes)
+  const release = Promise.withResolvers<void>()
+  const held = [1, 2].map(() => sql.begin(() => release.promise))
+  await acceptSingles(db.sql, companyId, [aCode(senders[0]!)], { billingZone, now: new Date() })
+  await eventually(() => expect(submitted).toHaveLength(1))
+  release.resolve()
+  await Promise.all(held)
+  await scheduler.stop()
+  await sqlOfCodes.end({ timeout: 1 })
+  await sql.end({ timeout: 1 })
+})
+
+const aCode = (sender: Parameters<typeof aSingle>[0]) => aSingle(sender, { priority: CODES, trafficType: 'AUTHORIZE' })

@@ -2,8 +2,8 @@ import type { Logger } from 'pino'
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Tracer } from '../../base/tracing/tracer.ts'
 import type { Pool } from '../../db/sql.ts'
+import type { Announcement } from '../../domain/lanes/announcements.ts'
 import { CODES, type PagedLane } from '../../domain/lanes/lane.ts'
-import type { News } from '../../domain/lanes/news.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type Loop, repeat } from '../loop.ts'
@@ -31,6 +31,8 @@ export type SchedulerContext = {
   codes?: CodeBox | undefined
   /** Pause of an engine without work before it reads the lanes again. */
   idleMs?: number
+  /** How long stops and the blacklist that were read with a lease count. Tests set it. */
+  freshMs?: number | undefined
   tracer?: Tracer | undefined
 }
 
@@ -110,13 +112,13 @@ export class Scheduler {
   }
 
   /** Reads the lanes at once: there are new messages in a queue, or anywhere. */
-  wake(news?: News): void {
-    if (!news || news.priority === CODES) {
-      this.#searchOfCodes.announce(news)
+  wake(announcement?: Announcement): void {
+    if (!announcement || announcement.priority === CODES) {
+      this.#searchOfCodes.announce(announcement)
       this.#wakeUpOfCodes.now()
     }
-    if (!news || news.priority !== CODES) {
-      this.#searchOfOthers.announce(news)
+    if (!announcement || announcement.priority !== CODES) {
+      this.#searchOfOthers.announce(announcement)
       this.#wakeUp.now()
     }
   }

@@ -1,7 +1,7 @@
 import type { Pool } from '../../db/sql.ts'
+import type { Announcement } from '../../domain/lanes/announcements.ts'
 import type { Queue } from '../../domain/lanes/lane.ts'
 import { companiesWithLeases, queuesByPriority } from '../../domain/lanes/lanes.ts'
-import type { News } from '../../domain/lanes/news.ts'
 
 export type FoundWork = {
   /** The queues that have messages to send, by priority. */
@@ -28,7 +28,7 @@ const MOST_AHEAD_MS = 300
 /** However long searches take, for example because a node does not answer, the next search is not later than this. */
 const MOST_PAUSE_MS = 1000
 
-/** With announced messages, the queues that a search found so recently count as found again. An idle engine searches more often. */
+/** A turn with announced queues makes no search if the last search is at most this old. An idle engine searches more often. */
 const RECENT_MS = 150
 /** With more announced queues a search costs less than reading them all. */
 const MOST_ANNOUNCED = 20
@@ -44,7 +44,7 @@ export class WorkSearch {
   /** The last turn came too early, so new messages may be waiting. */
   #isOutdated = false
   /** Queues with new messages, by a text that is the same for equal queues only. */
-  #announced = new Map<string, News>()
+  #announced = new Map<string, Announcement>()
   #searchedAt = Number.NEGATIVE_INFINITY
   /** The moment until which searches are paid for. */
   #paidUntil = Number.NEGATIVE_INFINITY
@@ -59,9 +59,13 @@ export class WorkSearch {
     return Math.max(0, this.#isOutdated ? ahead - MOST_AHEAD_MS : ahead)
   }
 
-  /** There are new messages in a queue: the next turn finds them without a search. Without `news` it must search. */
-  announce(news?: News) {
-    if (news) this.#announced.set(`${news.priority} ${news.companyId} ${news.channelType}`, news)
+  /** There are new messages in a queue: the next turn finds them without a search. Without `announcement` it must search. */
+  announce(announcement?: Announcement) {
+    if (announcement)
+      this.#announced.set(
+        `${announcement.priority} ${announcement.companyId} ${announcement.channelType}`,
+        announcement,
+      )
     else this.#searchedAt = Number.NEGATIVE_INFINITY
   }
 
@@ -70,8 +74,11 @@ export class WorkSearch {
     this.#announced.clear()
     this.#isOutdated = this.#aheadMs() > MOST_AHEAD_MS
     const isRecent = performance.now() < this.#searchedAt + RECENT_MS && announced.length <= MOST_ANNOUNCED
-    if (this.#found && isRecent && announced.length > 0) return withAnnounced(this.#found, announced)
-    if (this.#found && this.#isOutdated) return withAnnounced(this.#found, announced)
+    const isEnough = this.#isOutdated || (isRecent && announced.length > 0)
+    if (this.#found && isEnough) {
+      this.#found = withAnnounced(this.#found, announced) // they stay until the next search
+      return this.#found
+    }
     const begunAt = performance.now()
     this.#searchedAt = begunAt
     this.#found = await this.#search(now)
@@ -92,7 +99,7 @@ export class WorkSearch {
 }
 
 /** The queues of a search and the announced queues, each once. */
-function withAnnounced({ queues, withLeases }: FoundWork, announced: News[]): FoundWork {
+function withAnnounced({ queues, withLeases }: FoundWork, announced: Announcement[]): FoundWork {
   const all = new Map(queues)
   for (const { priority, companyId, channelType } of announced) {
     const known = all.get(priority) ?? []

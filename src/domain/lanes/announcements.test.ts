@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newsOf, readNews } from './news.ts'
+import { announcementsOf, readAnnouncement } from './announcements.ts'
 
 test('each queue with new messages is announced once, and understood', () => {
   const messages = [
@@ -7,7 +7,7 @@ test('each queue with new messages is announced once, and understood', () => {
     { priority: 0, channelType: 'SMS' as const },
     { priority: 3, channelType: 'TELEGRAM_GATEWAY' as const },
   ]
-  expect(newsOf(42, messages).map(readNews)).toEqual([
+  expect(announcementsOf(42, messages).map(readAnnouncement)).toEqual([
     { priority: 0, companyId: 42, channelType: 'SMS' },
     { priority: 3, companyId: 42, channelType: 'TELEGRAM_GATEWAY' },
   ])
@@ -15,5 +15,5 @@ test('each queue with new messages is announced once, and understood', () => {
 
 test.each(['', 'codes', 'others', '0 42', '0 42 PIGEON', '0 42 SMS more', '0 -1 SMS'])(
   'the announcement "%s" of another program names no queue',
-  payload => expect(readNews(payload)).toBeUndefined(),
+  payload => expect(readAnnouncement(payload)).toBeUndefined(),
 )
