@@ -33,6 +33,17 @@ async function signedIn(role: string, path: string) {
 const made = async (recipients: Recipient[], text = 'Hello') =>
   aDispatch(cabinet.sql, await loadNumbering(cabinet.sql), world, recipients, { text })
 
+/** A completed dispatch whose messages failed. */
+async function madeAndFailed(...given: Parameters<typeof made>) {
+  const dispatchId = await made(...given)
+  await cabinet.sql`update messages set status = 'FAILED' where dispatch_id = ${dispatchId}`
+  await cabinet.sql`
+    update dispatch_blocks set created_messages = 0, failed_messages = created_messages + failed_messages
+    where dispatch_id = ${dispatchId}`
+  await cabinet.sql`update dispatches set status = 'COMPLETED' where dispatch_id = ${dispatchId}`
+  return dispatchId
+}
+
 /** Clicks a button of the page, and the same button of the dialog that asks for confirmation. */
 async function confirm(page: Page, verb: string) {
   await page.getByRole('main').getByRole('button', { name: verb }).click()
@@ -124,12 +135,8 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
 
   test('sees before sending again which failed messages are left out and why, and that a cascade is not sent again', async () => {
     const people = ['79160000003', '79260000004'].map(destination => ({ destination, substitutions: { name: 'Анна' } }))
-    const dispatchId = await made([...people, people[0]!, { destination: 'no number' }], 'Hello, {name}')
-    await cabinet.sql`update messages set status = 'FAILED' where dispatch_id = ${dispatchId}`
-    await cabinet.sql`
-      update dispatch_blocks set created_messages = 0, failed_messages = created_messages + failed_messages
-      where dispatch_id = ${dispatchId}`
-    await cabinet.sql`update dispatches set status = 'COMPLETED' where dispatch_id = ${dispatchId}`
+    const recipients = [...people, people[0]!, { destination: 'no number' }]
+    const dispatchId = await madeAndFailed(recipients, 'Hello, {name}')
     const { page, faults } = await signedIn('sender', `dispatches/${dispatchId}`)
     const button = page.getByRole('main').getByRole('button', { name: 'Send again' })
     await button.click()
@@ -140,8 +147,9 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
       '1: another failed message has the same number and text, and is sent again',
       '1: rejected before its text was filled in, and the values for the placeholders are not stored',
     ])
-    await cabinet.sql`update messages set text = '[removed]' where dispatch_id = ${dispatchId} and text is not null`
-    await page.reload()
+    const removed = await madeAndFailed(recipients, 'Hello, {name}')
+    await cabinet.sql`update messages set text = '[removed]' where dispatch_id = ${removed} and text is not null`
+    await openPage(page, cabinet, `dispatches/${removed}`)
     await button.click()
     await dialog.getByText('None of the failed messages can be sent again.').waitFor()
     expect(await dialog.getByRole('button', { name: 'Create the dispatch' }).count()).toBe(0)
@@ -155,10 +163,54 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
       condition: null,
       ttl: null,
     }
-    await cabinet.sql`update dispatches set cascade = ${cabinet.sql.json([step])} where dispatch_id = ${dispatchId}`
+    await cabinet.sql`update dispatches set cascade = ${cabinet.sql.json([step])} where dispatch_id = ${removed}`
     await page.reload()
     await page.getByText('A cascade cannot be sent again.', { exact: false }).waitFor()
     expect(await button.isDisabled()).toBe(true)
+    faults.expectNone()
+  })
+
+  test('sends failed messages again although they were too many to count and a proxy ended the request', async () => {
+    const dispatchId = await madeAndFailed(someRecipients(2))
+    const { page, faults } = await signedIn('sender', `dispatches/${dispatchId}`)
+    const counted = { counts: null, currency: 'RUB', most: 1_000_000 }
+    const asked: string[] = []
+    await page.route(`**/api/dispatches/${dispatchId}/again*`, async route => {
+      asked.push(route.request().method())
+      if (route.request().method() === 'GET') return route.fulfill({ json: counted })
+      await route.fetch()
+      return route.fulfill({ status: 504, body: '<html>' })
+    })
+    await page.getByRole('main').getByRole('button', { name: 'Send again' }).click()
+    await page.getByText('too many messages to count').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create the dispatch' }).click()
+    await page.getByText('The new dispatch is ready').waitFor()
+    await page.getByRole('heading', { level: 1, name: /, again$/ }).waitFor()
+    expect(asked).toEqual(['GET', 'POST'])
+    faults.expectNone()
+  })
+
+  test('stays on the page that was opened while the new dispatch was made', async () => {
+    const dispatchId = await madeAndFailed(someRecipients(2))
+    const { page, faults } = await signedIn('sender', 'dispatches')
+    await page.locator(`a[href$="/dispatches/${dispatchId}"]`).first().click()
+    const gone = Promise.withResolvers<void>()
+    await page.route(`**/api/dispatches/${dispatchId}/again?*`, async route => {
+      await gone.promise
+      await route.continue()
+    })
+    await page.getByRole('main').getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create the dispatch' }).click()
+    await page.getByText('This may take a minute.').waitFor()
+    await page.goBack()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    gone.resolve()
+    await page.getByText('The new dispatch is ready').waitFor()
+    await page
+      .getByRole('link', { name: /, again$/ })
+      .first()
+      .waitFor()
+    expect(new URL(page.url()).pathname).toMatch(/\/dispatches$/)
     faults.expectNone()
   })
 

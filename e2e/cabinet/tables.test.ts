@@ -23,6 +23,9 @@ describe.skipIf(!hasBrowser)('tables', () => {
     const names = () => page.getByRole('row').getByRole('link').allTextContents()
     const choice = page.getByRole('button', { name: 'Columns' })
     const waiting = page.getByRole('menuitemcheckbox', { name: 'Waiting' })
+    await choice.waitFor()
+    const { width, height } = (await choice.boundingBox())!
+    expect(Math.min(width, height)).toBeGreaterThanOrEqual(24)
     await choice.focus()
     await page.keyboard.press('Enter')
     await waiting.press('Space')
@@ -43,11 +46,26 @@ describe.skipIf(!hasBrowser)('tables', () => {
     await page.locator('[aria-sort=ascending]').waitFor()
     expect(await names()).toEqual(['first', 'second', 'third'])
 
-    await page.evaluate(`for (const key of Object.keys(localStorage)) if (/columns/.test(key)) localStorage[key] = '{'`)
+    await page.goForward()
+    await page.locator('[aria-sort=descending]').waitFor()
+
+    const store = (text: string) =>
+      page.evaluate(
+        `for (const key of Object.keys(localStorage)) if (/columns/.test(key)) localStorage[key] = ${JSON.stringify(text)}`,
+      )
+    expect(await choice.getAttribute('data-hides')).toBe('true')
+    await store('["name","a column of an older version"]')
+    await page.reload()
+    await choice.waitFor()
+    expect(await choice.getAttribute('data-hides')).toBeNull()
+
+    await store('{')
     await page.setViewportSize({ width: 390, height: 800 })
     await page.reload()
     await page.locator('[data-label=Waiting]').first().waitFor()
     expect(await choice.count()).toBe(0)
+    expect(page.url()).toMatch(/sort=gateways\.-name$/)
+    expect(await names()).toEqual(['first', 'second', 'third']) // the order of the server
     faults.expectNone()
   })
 })

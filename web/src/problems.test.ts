@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { refusalOfLogin, refusalOfPassword } from '../../src/domain/partners/partner.ts'
 import { badCredentials } from '../../src/domain/people/sign-in.ts'
-import { whyUnusable } from '../../src/domain/routing/routing.ts'
+import { requireUsableSenders, whyUnusable } from '../../src/domain/routing/routing.ts'
 import { NoAnswer, ServerError } from './api.ts'
 import { describeProblem, keyOf } from './problems.ts'
 import { ru } from './words/ru.ts'
@@ -20,6 +20,19 @@ test('refusals of the server have a translation', () => {
   const name = { channelType: 'SMS', senderName: 'ROMASHKA' } as const
   expect(keyOf(`senderName: ${whyUnusable(name, [])}`)).toBe('problem.nameNotApproved')
   expect(keyOf(`login: ${refusalOfLogin('no spaces here')}`)).toBe('problem.login')
+})
+
+test('refusals of senders by their ids have a translation', () => {
+  const keyFor = (change: object) => {
+    const sender = { senderId: 12, senderName: 'ROMASHKA', channelType: 'SMS', status: 'APPROVED', ...change }
+    try {
+      requireUsableSenders([sender as never], [12], 'SMS')
+    } catch (error) {
+      return keyOf((error as Error).message)
+    }
+  }
+  expect(keyFor({ suspended: true })).toBe('problem.nameSuspended')
+  for (const status of ['REJECTED', 'DENIED', 'CLOSED']) expect(keyFor({ status })).toBe('problem.nameNotApproved')
 })
 
 test('the refusal of another amount after an accepted attempt has a translation', () => {

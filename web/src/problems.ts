@@ -10,6 +10,8 @@ const known: [RegExp, ProblemKey][] = [
   [/^senderName: .* is registered for /s, 'problem.nameTaken'],
   [/^senderName: .* is suspended/s, 'problem.nameSuspended'],
   [/^senderName: (.* is not approved|there is no name )/s, 'problem.nameNotApproved'],
+  [/^senderIds\[\d+\]: sender \d+ .* is suspended/s, 'problem.nameSuspended'],
+  [/^senderIds\[\d+\]: sender \d+ .* is (REJECTED|DENIED|CLOSED)/s, 'problem.nameNotApproved'],
   [/^The monthly budget of the company would be exceeded/, 'problem.budget'],
   [/^The balance of the company is too small/, 'problem.balance'],
   [/^A correction of a prepaid balance can take at most/, 'problem.notFree'],

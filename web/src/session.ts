@@ -30,7 +30,8 @@ queryClient.getQueryCache().config.onError = leaveIfSignedOut
 queryClient.getMutationCache().config.onError = leaveIfSignedOut
 
 /** Only errors that may be temporary are retried. */
-const mayPass = (error: unknown) => error instanceof NoAnswer || (error instanceof ServerError && error.status >= 500)
+export const mayPass = (error: unknown) =>
+  error instanceof NoAnswer || (error instanceof ServerError && error.status >= 500)
 
 /** Runs every minute, so that an open page notices the end of its session. */
 export const sessionQuery = queryOptions({

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { Pool, Transaction } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aDispatch, aWorld, someRecipients, type World } from '../../testing/world.ts'
 import { REMOVED } from '../messages/message.ts'
@@ -87,7 +88,7 @@ describe('sending again', () => {
     await db.sql`update messages set text = ${REMOVED} where dispatch_id = ${original} and dispatch_position in (1, 4)`
     const [row] = await db.sql`
       select sum(price) as price from messages where dispatch_id = ${original} and dispatch_position in (0, 2)`
-    const { price, ...counts } = await counted(original)
+    const { price, ...counts } = (await counted(original))!
     expect(counts).toEqual({ messages: 2, repeated: 0, reached: 0, removed: 1, withoutText: 0 })
     expect(price).toBe(row!.price)
     expect(await textsOf((await again(original)).dispatchId)).toHaveLength(2)
@@ -127,4 +128,49 @@ describe('sending again', () => {
     const [row] = await db.sql`select message_count from dispatches where dispatch_id = ${dispatchId}`
     expect(row!.messageCount).toBe(10_197)
   })
+
+  test('skips messages whose texts are removed meanwhile, also a whole page, and creates no dispatch without messages', async () => {
+    const original = await aFinished(
+      someRecipients(10_003),
+      Array.from({ length: 10_003 }, (_, i) => i),
+    )
+    const removing = (first: number, last: number) =>
+      sendAgain(removingMeanwhile(original, first, last), numbering, home(original), 'Again', async () => {})
+    await expect(removing(0, 10_002)).rejects.toThrow('No message of the dispatch')
+    expect(await db.sql`select from dispatches where again_of = ${original}`).toEqual([])
+    await db.sql`update messages set text = 'Hello' where dispatch_id = ${original}`
+    const { dispatchId } = await removing(0, 10_001)
+    expect(await textsOf(dispatchId)).toHaveLength(1)
+  })
+})
+
+/** The pool of the tests. It removes the texts at these positions when the first page of failed messages is read. */
+function removingMeanwhile(dispatchId: number, first: number, last: number): Pool {
+  let isRemoved = false
+  const remove = async () => {
+    isRemoved = true
+    await db.sql`
+      update messages set text = ${REMOVED}
+      where dispatch_id = ${dispatchId} and dispatch_position between ${first} and ${last}`
+  }
+  const watched = (sql: Transaction) =>
+    new Proxy(sql, {
+      apply(target, self, args) {
+        const run = () => Reflect.apply(target, self, args)
+        return isRemoved || !String(args[0]).includes('dispatch_position between') ? run() : remove().then(run)
+      },
+    })
+  return new Proxy(db.sql, {
+    get(target, name) {
+      if (name !== 'begin') return Reflect.get(target, name)
+      return (work: (sql: Transaction) => Promise<unknown>) => target.begin(sql => work(watched(sql)))
+    },
+  }) as Pool
+}
+
+test('a count that the database cancels has no answer, and other database errors are passed on', async () => {
+  const failing = (code: string) =>
+    ({ begin: () => Promise.reject(Object.assign(new Error('failed'), { code })) }) as unknown as Pool
+  expect(await countAgain(failing('57014'), numbering, home(1))).toBeNull()
+  await expect(countAgain(failing('53300'), numbering, home(1))).rejects.toMatchObject({ code: '53300' })
 })

@@ -15,7 +15,7 @@ import { addRecipientsTo, countTraffic } from './writing.ts'
 const PAGE = 10_000
 const COUNT_TIMEOUT_MS = 20_000
 
-/** As many as the largest dispatch of one upload has. */
+/** All messages of the new dispatch are written in one transaction, which takes about a minute for so many. */
 export const MOST_AGAIN = 1_000_000
 
 /** The new dispatch. A repeated request gets the dispatch of the first request, and `isNew` is false. */
@@ -58,18 +58,29 @@ export type { AgainCounts } from './again-store.ts'
 
 /**
  * Counts what `sendAgain` would send and what it would leave out. Refuses as `sendAgain` does, for example if the
- * sender name may not be used any more. It reads every message of the dispatch.
+ * sender name may not be used any more. It reads every message of the dispatch. Null if that takes too long.
  */
-export async function countAgain(pool: Pool, numbering: Numbering, key: DispatchKey): Promise<store.AgainCounts> {
-  return pool.begin(async sql => {
-    await store.limitTime(sql, COUNT_TIMEOUT_MS)
-    const dispatch = await requireDispatchOf(sql, key.companyId, key.dispatchId)
-    refuseUnfit(dispatch)
-    const company = await requireAnyCompany(sql, key.companyId)
-    await prepareAcceptance(sql, numbering, { dispatch, company, recipients: [] })
-    return store.selectAgainCounts(sql, dispatch, hasPlaces(dispatch))
-  })
+export async function countAgain(
+  pool: Pool,
+  numbering: Numbering,
+  key: DispatchKey,
+): Promise<store.AgainCounts | null> {
+  try {
+    return await pool.begin(async sql => {
+      await store.limitTime(sql, COUNT_TIMEOUT_MS)
+      const dispatch = await requireDispatchOf(sql, key.companyId, key.dispatchId)
+      refuseUnfit(dispatch)
+      const company = await requireAnyCompany(sql, key.companyId)
+      await prepareAcceptance(sql, numbering, { dispatch, company, recipients: [] })
+      return store.selectAgainCounts(sql, dispatch, hasPlaces(dispatch))
+    })
+  } catch (error) {
+    if ((error as { code?: string }).code === QUERY_CANCELED) return null
+    throw error
+  }
 }
+
+const QUERY_CANCELED = '57014'
 
 /** The dispatch that was made from this dispatch, and the dispatch that this dispatch was made from. */
 export async function linkedBySendingAgain(sql: Sql, key: DispatchKey) {
@@ -96,41 +107,49 @@ const hasPlaces = ({ text }: Dispatch) => compileTemplate(text).names.length > 0
 
 /** Four bytes for each position, so that a million take little memory. */
 async function failedPositions(sql: Sql, original: Dispatch): Promise<Int32Array> {
-  const positions = new Int32Array(original.messageCount)
+  const positions = new Int32Array(Math.min(original.messageCount, MOST_AGAIN + 1))
   let count = 0
   const found = store.selectFailedPositions(sql, original, hasPlaces(original), MOST_AGAIN + 1)
   for await (const rows of found.cursor(PAGE)) for (const { position } of rows) positions[count++] = position
-  if (count === 0) throw invalid('No message of the dispatch can be sent again')
+  if (count === 0) throw nothingToSend()
   if (count > MOST_AGAIN) throw invalid(`More than ${MOST_AGAIN} messages failed: make a dispatch from the report`)
   return positions.subarray(0, count)
 }
+
+const nothingToSend = () => invalid('No message of the dispatch can be sent again')
 
 type Addition = { original: Dispatch; dispatchId: number; positions: Int32Array }
 
 async function addFailed(sql: Transaction, numbering: Numbering, { original, dispatchId, positions }: Addition) {
   const company = await requireAnyCompany(sql, original.companyId)
   const traffic = new TrafficTally()
+  let count = 0
   for await (const recipients of pagesOf(sql, original, positions)) {
+    count += recipients.length
     const dispatch = await lockDispatch(sql, original.companyId, dispatchId)
     await addRecipientsTo(sql, numbering, { dispatch, company, recipients, traffic })
   }
+  if (count === 0) throw nothingToSend()
   return traffic
 }
 
-/** Recipients of the messages at the positions. Other failed messages between them are skipped. */
+/**
+ * Recipients of the messages at the positions. Other failed messages between them are skipped, and positions whose texts
+ * were removed after the positions were read.
+ */
 async function* pagesOf(sql: Sql, original: Dispatch, positions: Int32Array): AsyncGenerator<Recipient[]> {
   for (let from = 0; from < positions.length; ) {
     const page = positions.subarray(from, from + PAGE)
     const range = { hasPlaces: hasPlaces(original), first: page.at(0)!, last: page.at(-1)!, limit: PAGE }
     const failed = await store.selectFailedFrom(sql, original, range)
+    const readTo = failed.length < PAGE ? range.last : failed.at(-1)!.position
+    const known = new Map(failed.map(message => [message.position, message]))
     const recipients: Recipient[] = []
-    for (const message of failed) {
-      if (message.position !== positions[from]) continue
-      recipients.push(recipientOf(message))
-      from += 1
+    for (; from < positions.length && positions[from]! <= readTo; from++) {
+      const message = known.get(positions[from]!)
+      if (message) recipients.push(recipientOf(message))
     }
-    if (recipients.length === 0) throw new Error(`Dispatch ${original.dispatchId} has no failed message ${page.at(0)}`)
-    yield recipients
+    if (recipients.length > 0) yield recipients
   }
 }
 

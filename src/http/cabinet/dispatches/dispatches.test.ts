@@ -4,6 +4,8 @@ import { Breakdowns, listWatched } from '../../../domain/watching/watching.ts'
 import { useApp } from '../../../testing/api.ts'
 import { filesIn } from '../../../testing/archive.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../../testing/cabinet.ts'
+import { countLockWaits } from '../../../testing/database.ts'
+import { eventually } from '../../../testing/eventually.ts'
 import { aCompany } from '../../../testing/factories.ts'
 import { planModes, readsOf } from '../../../testing/plans.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../../../testing/world.ts'
@@ -247,6 +249,24 @@ describe('sending again', () => {
     })
   })
 
+  test('waits for the dispatch with one connection, however often it is requested', async () => {
+    const dispatchId = await made(ours, 2)
+    await fail(dispatchId, 2, 603)
+    await api.sql`update dispatches set status = 'COMPLETED' where dispatch_id = ${dispatchId}`
+    const { browser } = await signedIn(ofCompany(ours.companyId), 'sender')
+    const requests = await api.sql.begin(async tx => {
+      await tx`select from dispatches where dispatch_id = ${dispatchId} for update`
+      const answers = [1, 2, 3].map(() => browser.ask('POST', `/dispatches/${dispatchId}/again`))
+      await eventually(async () => expect(await countLockWaits(api.sql)).toBe(1))
+      // The other requests would wait within this time too.
+      await browser.ask('GET', `/dispatches/${dispatchId}`)
+      expect(await countLockWaits(api.sql)).toBe(1)
+      return { answers }
+    })
+    const statuses = (await Promise.all(requests.answers)).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([200, 200, 201])
+  })
+
   test('is counted before: what would be sent again, and what not with the reason', async () => {
     const [one, two, three] = someRecipients(3)
     const recipients = [one!, one!, two!, three!, { destination: 'no number' }]
@@ -258,10 +278,11 @@ describe('sending again', () => {
     await api.sql`update dispatches set status = 'COMPLETED' where dispatch_id = ${dispatchId}`
     const { body } = await count()
     const left = { repeated: 1, reached: 0, removed: 0, withoutText: 0 }
-    expect(body).toEqual({ ...left, messages: 3, price: expect.any(Number), currency: 'RUB', most: 1_000_000 })
+    const counts = { ...left, messages: 3, price: expect.any(Number) }
+    expect(body).toEqual({ counts, currency: 'RUB', most: 1_000_000 })
     const made = (await browser.ask('POST', `/dispatches/${dispatchId}/again`)).body.dispatchId
     const { waiting, failed } = (await browser.ask('GET', `/dispatches/${made}`)).body
-    expect(waiting + failed).toBe(body.messages)
+    expect(waiting + failed).toBe(body.counts.messages)
     expect(
       (
         await (

@@ -13,6 +13,7 @@ import {
   MOST_AGAIN,
   sendAgain,
 } from '../../../domain/dispatches/again.ts'
+import { AgainCounter } from '../../../domain/dispatches/again-counts.ts'
 import { requireDispatchOf } from '../../../domain/dispatches/client-dispatches.ts'
 import {
   type Dispatch,
@@ -45,7 +46,7 @@ import { ofReader, refuseUnknownZone } from '../reports/report-words.ts'
 
 const REPORTS_OF_PERSON = 2
 
-/** A process makes and counts this many dispatches to send again at a time. Each may take a minute. */
+/** A process makes this many dispatches to send again at a time. Each may take a minute. */
 const AGAIN_AT_ONCE = 2
 
 const List = Type.Object({
@@ -181,16 +182,16 @@ function dispatchActionRoutes(api: CabinetApi, { sql, clock, billingZone }: Cabi
 /** Sends failed messages again. */
 function dispatchAgainRoutes(api: CabinetApi, { sql, numbering }: CabinetContext) {
   const making = new IngestQueue(AGAIN_AT_ONCE)
-  const counting = new IngestQueue(AGAIN_AT_ONCE)
+  const running = new Map<number, Promise<Again>>()
+  const counter = new AgainCounter(key => countAgain(sql, numbering(), key))
 
   /** Reads every message of the dispatch. The page requests it when a person opens the dialog. */
   api.get(
     '/dispatches/:id/again',
     { config: { needs: 'traffic.send' }, schema: { params: ById } },
-    async ({ viewer, params }, reply): Promise<AgainCountAnswer> => {
+    async ({ viewer, params }): Promise<AgainCountAnswer> => {
       const { companyId, dispatchId, currency } = await requireWatched(sql, viewer, params.id)
-      const counts = await counting.run(reply, () => countAgain(sql, numbering(), { companyId, dispatchId }))
-      return presentAgain(counts, currency)
+      return presentAgain(await counter.of({ companyId, dispatchId }, viewer.personId), currency)
     },
   )
 
@@ -205,8 +206,8 @@ function dispatchAgainRoutes(api: CabinetApi, { sql, numbering }: CabinetContext
         const subject = { kind: 'dispatch', id: dispatchId, name }
         return recordChange(tx, actor, { what: 'dispatch.sent_again', companyId, subject, after })
       }
-      const made = await making.run(reply, () =>
-        sendAgain(sql, numbering(), { companyId, dispatchId }, newName, record),
+      const made = await joined(running, dispatchId, () =>
+        making.run(reply, () => sendAgain(sql, numbering(), { companyId, dispatchId }, newName, record)),
       )
       reply.code(made.isNew ? 201 : 200)
       return made
@@ -214,9 +215,18 @@ function dispatchAgainRoutes(api: CabinetApi, { sql, numbering }: CabinetContext
   )
 }
 
-const presentAgain = ({ price, ...counts }: AgainCounts, currency: string) => ({
-  ...counts,
-  price: moneyToNumber(price),
+/** A second request joins the running one. Otherwise it would use a connection to wait for the lock of the dispatch. */
+async function joined(running: Map<number, Promise<Again>>, dispatchId: number, make: () => Promise<Again>) {
+  const earlier = running.get(dispatchId)
+  if (earlier) return { ...(await earlier), isNew: false }
+  const made = make().finally(() => running.delete(dispatchId))
+  running.set(dispatchId, made)
+  return made
+}
+
+const presentAgain = (counts: AgainCounts | null, currency: string) => ({
+  /** Null if the dispatch has too many messages to count them in time. */
+  counts: counts && { ...counts, price: moneyToNumber(counts.price) },
   currency,
   /** The most messages that one dispatch can send again. */
   most: MOST_AGAIN,

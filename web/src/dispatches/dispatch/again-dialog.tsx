@@ -1,20 +1,19 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { AgainAnswer, AgainCountAnswer } from '../../../../src/http/cabinet/dispatches/dispatches.ts'
-import { ask } from '../../api.ts'
+import { useEffect, useRef, useState } from 'react'
+import type { AgainCountAnswer } from '../../../../src/http/cabinet/dispatches/dispatches.ts'
+import { ask, type Wire } from '../../api.ts'
 import { useFormats } from '../../format.ts'
 import { Dialog } from '../../parts/dialogs/dialog.tsx'
 import { tellDone } from '../../parts/dialogs/toast.tsx'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
 import { BoneRows } from '../../parts/lists/bones.tsx'
 import { describeProblem } from '../../problems.ts'
-import { queryClient } from '../../session.ts'
+import { mayPass, queryClient } from '../../session.ts'
 import { useWords } from '../../words/words.ts'
 import { DISPATCHES, type Whole } from '../dispatches.ts'
+import { createAgain } from './create-again.ts'
 import styles from './dispatch-page.module.css'
-
-/** A million messages take about a minute. */
-const MAKING_TIMEOUT_MS = 600_000
 
 type Props = { dispatch: Whole; onClose(): void }
 
@@ -23,43 +22,72 @@ export function AgainDialog({ dispatch: { dispatchId, name }, onClose }: Props) 
   const words = useWords()
   const { say, language } = words
   const navigate = useNavigate()
+  const isMounted = useIsMounted()
+  const [isUnanswered, setIsUnanswered] = useState(false)
+  // Each request reads every message of the dispatch, so the page counts once.
   const { data, error } = useQuery({
     queryKey: ['again', dispatchId],
     queryFn: () => ask<AgainCountAnswer>('GET', `/dispatches/${dispatchId}/again`),
     gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+    retry: false,
   })
   const again = useMutation({
-    mutationFn: () =>
-      ask<AgainAnswer>(
-        'POST',
-        `/dispatches/${dispatchId}/again?language=${language}`,
-        undefined,
-        undefined,
-        MAKING_TIMEOUT_MS,
-      ),
-    // The server may have made the dispatch although its answer did not arrive. Then the page shows a link to it.
-    onSettled: () => queryClient.invalidateQueries({ queryKey: DISPATCHES }),
+    mutationFn: () => createAgain(dispatchId, language, () => setIsUnanswered(true)),
+    onSettled: () => {
+      setIsUnanswered(false)
+      return queryClient.invalidateQueries({ queryKey: DISPATCHES })
+    },
     onSuccess: async made => {
       tellDone(say(made.isNew ? 'dispatch.again.done' : 'dispatch.again.before'))
+      if (!isMounted.current) return // the person went to another page
       onClose()
       await navigate({ to: '/dispatches/$dispatchId', params: { dispatchId: made.dispatchId }, search: {} })
     },
   })
-  const problem = again.error ?? error
-  const isPossible = data && data.messages > 0 && data.messages <= data.most
+  // Without the count the dispatch can still be created. Other refusals are refusals of the new dispatch too.
+  const isUncounted = data ? data.counts === null : mayPass(error)
+  const refusal = isUncounted ? null : error
+  const problem = again.error ?? refusal
+  const isPossible = isUncounted || (data && isWithin(data))
   return (
     <Dialog
       title={say('dispatch.again.title', { name })}
-      {...(isPossible ? { submit: say('dispatch.again.submit') } : { close: say('app.close') })}
+      {...(isPossible && { submit: say('dispatch.again.submit') })}
+      {...((!isPossible || isUnanswered) && { close: say('app.close') })}
       isBusy={again.isPending}
       onSubmit={() => again.mutate()}
       onClose={onClose}
     >
-      {problem && <FormProblem>{describeProblem(words, problem)}</FormProblem>}
-      {data ? <Counts counts={data} /> : !error && <BoneRows rows={2} />}
+      {problem && !again.isPending && <FormProblem>{describeProblem(words, problem)}</FormProblem>}
+      {data && <Counts answer={data} />}
+      {!data && !error && <BoneRows rows={2} />}
+      {isUncounted && <p>{say(data ? 'dispatch.again.uncounted' : 'dispatch.again.countFailed')}</p>}
+      {again.isPending && (
+        <p className="note" role="status">
+          {say(isUnanswered ? 'dispatch.again.unanswered' : 'dispatch.again.busy')}
+        </p>
+      )}
     </Dialog>
   )
 }
+
+function useIsMounted() {
+  const isMounted = useRef(false)
+  useEffect(() => {
+    isMounted.current = true
+    return () => {
+      isMounted.current = false
+    }
+  }, [])
+  return isMounted
+}
+
+type Answer = Wire<AgainCountAnswer>
+
+const isWithin = ({ counts, most }: Answer) => counts !== null && counts.messages > 0 && counts.messages <= most
 
 const reasons = [
   ['reached', 'dispatch.again.reached'],
@@ -68,10 +96,11 @@ const reasons = [
   ['removed', 'dispatch.again.removed'],
 ] as const
 
-function Counts({ counts }: { counts: AgainCountAnswer }) {
+function Counts({ answer: { counts, most, currency } }: { answer: Answer }) {
   const { say } = useWords()
   const { money, number } = useFormats()
-  const { messages, most, price, currency } = counts
+  if (!counts) return null
+  const { messages, price } = counts
   const left = reasons.reduce((sum, [reason]) => sum + counts[reason], 0)
   return (
     <>

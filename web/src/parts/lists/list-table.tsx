@@ -33,7 +33,8 @@ export function ListTable<Row>({ name, className, columns, rows, most, canChoose
   const isNarrow = useIsNarrow()
   const [hidden, setHidden] = useHiddenColumns(name)
   const shown = canChoose && !isNarrow ? withoutHidden(columns, hidden) : columns
-  const order = orderOf(sort, name, shown)
+  // A phone shows no heads, so a person could neither see the order nor change it.
+  const order = isNarrow ? undefined : orderOf(sort, name, shown)
   const compare = (a: string, b: string) => a.localeCompare(b, locales[language], { numeric: true })
   return (
     <div className={styles.frame}>
@@ -107,7 +108,7 @@ function Choice<Row>({ columns, hidden, onChange }: ChoiceProps<Row>) {
         <button
           type="button"
           className={styles.choice}
-          data-hides={hidden.length > 0 || undefined}
+          data-hides={withoutHidden(columns, hidden).length < columns.length || undefined}
           aria-label={label}
           title={label}
         >

@@ -184,6 +184,13 @@ export const dispatches = {
   },
   'dispatch.again.price': 'Their price was {price} in the first attempt. The new dispatch shows its own price.',
   'dispatch.again.submit': 'Create the dispatch',
+  'dispatch.again.uncounted':
+    'The dispatch has too many messages to count them in time. The new dispatch shows how many it has and their price. Nothing is sent until you start it.',
+  'dispatch.again.countFailed':
+    'The failed messages could not be counted just now. The new dispatch shows how many it has and their price. Nothing is sent until you start it.',
+  'dispatch.again.busy': 'The dispatch is being created. This may take a minute.',
+  'dispatch.again.unanswered':
+    'The server has not answered, but the dispatch may still be created. You can close this window: the page then shows a link to the new dispatch.',
   'dispatch.again.done': 'The new dispatch is ready. Check it and start it.',
   'dispatch.again.before': 'This dispatch was created by an earlier attempt.',
 } as const
