@@ -137,6 +137,13 @@ describe('reading', () => {
     expect(missing('TIDINGS_PUBLIC_URL')).toThrow(/^TIDINGS_SMTP_URL needs TIDINGS_PUBLIC_URL: the links/)
   })
 
+  test.each(['a@b', 'Tidings <a@b>', '"Tidings" <a@b>', '"Tidings, support (sms)" <a@b>'])(
+    'TIDINGS_MAIL_FROM=%s',
+    from => {
+      expect(loadConfig({ TIDINGS_MAIL_FROM: from })).toMatchObject({ mailFrom: from })
+    },
+  )
+
   test('a setting that is given wins over the default for the database', () => {
     const said = { DATABASE_URL, TIDINGS_DEMO: 'true', TIDINGS_MODERATION: 'auto', TIDINGS_METRICS: 'on' }
     expect(loadConfig(said)).toMatchObject({ demo: true, moderation: 'auto', metrics: true })
@@ -228,10 +235,18 @@ describe('mistakes are told in one sentence', () => {
     expect(read).not.toThrow(/hu|sh/)
   })
 
-  test.each(['nobody', 'a@b, c@d', 'A, B <a@b>', 'A <a@b', 'a@b\r\nBcc: c@d', '<>'])(
-    'TIDINGS_MAIL_FROM=%j is refused',
-    from =>
-      expect(() => loadConfig({ TIDINGS_MAIL_FROM: from })).toThrow(/^TIDINGS_MAIL_FROM must be an address such as/),
+  test.each([
+    'nobody',
+    'a@b, c@d',
+    'A, B <a@b>',
+    'A <a@b',
+    'a@b\r\nBcc: c@d',
+    '<>',
+    '"A <a@b>',
+    '"A" B <a@b>',
+    '"A <c@d>" <a@b>',
+  ])('TIDINGS_MAIL_FROM=%j is refused', from =>
+    expect(() => loadConfig({ TIDINGS_MAIL_FROM: from })).toThrow(/^TIDINGS_MAIL_FROM must be an address such as/),
   )
 
   test.each(['postgres://u:hu#sh@db.example/x', 'postgres://u:hu/sh@db.example/x', 'postgres://u:hush%@db.example/x'])(

@@ -507,7 +507,7 @@ function readUrlWithoutPassword(text: string, name: string): string {
 /** Signs that separate addresses in a header are not allowed in the name. */
 function readSender(text: string, name: string): string {
   const ADDRESS = /^[^\s<>@,;:"()[\]\\]+@[^\s<>@,;:"()[\]\\]+$/
-  const [, named] = /^[^<>@,;:"()[\]\\\p{Cc}]*<([^<>]*)>$/u.exec(text) ?? []
+  const [, named] = /^(?:[^<>@,;:"()[\]\\\p{Cc}]*|"[^<>@"\\\p{Cc}]*" ?)<([^<>]*)>$/u.exec(text) ?? []
   if (!ADDRESS.test(named ?? text))
     throw new UsageError(
       `${name} must be an address such as no-reply@example.com or Tidings <no-reply@example.com>, not "${text}".`,

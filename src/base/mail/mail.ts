@@ -3,14 +3,15 @@ export type Mail = { to: string; subject: string; text: string; html: string }
 
 export const mailFailures = [
   'no_address', // the login is a plain name
-  'too_many', // this address or this person reached a limit of the last hour
+  'too_many', // a limit of an hour is reached: of the address, the person, the company or the partner
   'busy', // this process sends as many mails as it may at a time
-  'unreachable', // no connection to the mail server, or the server closed it
-  'timeout',
+  'unreachable', // no connection to the mail server, or the server closed it before it got the mail
+  'timeout', // the mail server was silent before it got the mail
+  'unknown', // the mail server got the mail, or a part of it, and did not confirm it
   'not_secure', // the server has no TLS, or a certificate that is not valid
-  'sign_in', // the server refused the user or the password
-  'address_refused', // the server refused the recipient
-  'refused', // the server refused the mail
+  'sign_in', // the server refused the user or the password, or wants them
+  'address_refused', // the server refused the recipient for good
+  'refused', // the server refused the mail, for good or for now
   'failed', // a bug of the service
 ] as const
 export type MailFailure = (typeof mailFailures)[number]

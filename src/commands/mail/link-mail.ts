@@ -35,12 +35,13 @@ async function send({ config }: Call, sql: Sql, person: Addressee, link: Link): 
 
 export const mailFailureWords: Record<MailFailure, string> = {
   no_address: 'the login is not an e-mail address',
-  too_many: 'too many mails were sent in the last hour',
+  too_many: 'a limit of mails in an hour is reached',
   busy: 'too many mails are being sent',
   unreachable: 'the mail server cannot be reached, or it closed the connection',
   timeout: 'the mail server did not answer in time',
+  unknown: 'the mail server did not confirm that it took the mail',
   not_secure: 'the mail server has no encryption or no valid certificate',
-  sign_in: 'the mail server refused the user or the password of TIDINGS_SMTP_URL',
+  sign_in: 'the mail server refused the user or the password of TIDINGS_SMTP_URL, or wants them',
   address_refused: 'the mail server refused the address',
   refused: 'the mail server refused the mail',
   failed: 'an error of Tidings',

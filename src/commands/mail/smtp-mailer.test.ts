@@ -6,7 +6,8 @@ import { readMail, TestSmtpServer } from '../../testing/smtp-server.ts'
 import { type MailerSettings, SmtpMailer } from './smtp-mailer.ts'
 
 const LOGIN = { user: 'tidings', password: 'p@ss #1' }
-const LINK = 'https://sms.example/cabinet/accept-invitation#0123456789abcdefghij'
+const TOKEN = '0123456789abcdef_-ij'
+const LINK = `https://sms.example/cabinet/accept-invitation#${TOKEN}`
 const mail: Mail = {
   to: 'anna@shop.example',
   subject: 'Приглашение',
@@ -27,8 +28,6 @@ async function mailerOf(options: Serving = {}, { isSigned = true, isUntrusting =
   return new SmtpMailer({
     server: { host: 'localhost', port: server.port, tls, ...signIn },
     from: 'Tidings <no-reply@sms.example>',
-    stepMs: 300,
-    mailMs: 2000,
     ...(isUntrusting ? {} : { ca: server.certificate.cert }),
     ...more,
   })
@@ -72,10 +71,14 @@ describe('a mail', () => {
 describe('a failure is a result with its reason, and the mail is not tried again', () => {
   test.each<[string, string, Serving, More?]>([
     ['a wrong password', 'sign_in', { login: { user: 'tidings', password: 'another' } }],
-    ['a server that wants a password', 'refused', {}, { isSigned: false }],
+    ['a server that wants a password', 'sign_in', {}, { isSigned: false }],
     ['an unknown recipient', 'address_refused', { instead: { RCPT: '550 5.1.1 <anna@shop.example> unknown' } }],
+    ['an unknown recipient, without a longer code', 'address_refused', { instead: { RCPT: '550 no such user' } }],
+    ['a server that asks for a later try', 'refused', { instead: { RCPT: '450 4.2.0 greylisted' } }],
+    ['a server with an error of its own', 'refused', { instead: { RCPT: '451 4.3.0 try later' } }],
+    ['a server that passes on no mails', 'refused', { instead: { RCPT: '554 5.7.1 relay access denied' } }],
     ['a sender that may not send', 'refused', { instead: { MAIL: '550 5.7.1 not you' } }],
-    ['a mail that looks like spam', 'refused', { instead: { body: `554 5.7.1 spam: ${LINK}` } }],
+    ['a mail that looks like spam', 'refused', { instead: { body: `554 5.7.1 spam: ${LINK} or (${TOKEN}).` } }],
     ['a full server', 'refused', { instead: { DATA: '452 4.3.1 no room' } }],
     ['a server that greets with a refusal', 'refused', { instead: { connect: '554 5.7.1 go away' } }],
     ['a server that speaks another protocol', 'refused', { instead: { connect: 'HTTP/1.1 400 Bad Request' } }],
@@ -91,12 +94,20 @@ describe('a failure is a result with its reason, and the mail is not tried again
     ['a server that refuses STARTTLS', 'not_secure', { instead: { STARTTLS: '454 not now' } }],
     ...(['connect', 'EHLO', 'STARTTLS', 'AUTH', 'MAIL', 'RCPT', 'DATA', 'body'] as const).flatMap(
       (step): [string, string, Serving][] => [
-        [`a server that is silent at ${step}`, 'timeout', { instead: { [step]: 'hang' } }],
-        [`a server that closes the connection at ${step}`, 'unreachable', { instead: { [step]: 'close' } }],
+        [
+          `a server that is silent at ${step}`,
+          step === 'body' ? 'unknown' : 'timeout',
+          { instead: { [step]: 'hang' } },
+        ],
+        [
+          `a server that closes the connection at ${step}`,
+          step === 'body' ? 'unknown' : 'unreachable',
+          { instead: { [step]: 'close' } },
+        ],
       ],
     ),
   ])('%s: %s', async (_, failure, options, more) => {
-    const mailer = await mailerOf(options, more)
+    const mailer = await mailerOf(options, { mailMs: 1500, ...more })
     const result = await mailer.send(mail)
     expect(result).toMatchObject({ failure })
     expect(server.mails).toEqual([])
@@ -104,7 +115,7 @@ describe('a failure is a result with its reason, and the mail is not tried again
     const told = JSON.stringify(result)
     for (const secret of [LOGIN.password, Buffer.from(`\0tidings\0${LOGIN.password}`).toString('base64'), 'another'])
       expect(told).not.toContain(secret)
-    expect(told).not.toContain('0123456789abcdef')
+    expect(told).not.toContain(TOKEN.slice(0, 16))
     expect(told).not.toContain('anna@')
     await eventually(() => expect(server.openConnections).toBe(0))
   })
@@ -117,7 +128,7 @@ describe('a failure is a result with its reason, and the mail is not tried again
 
   test('an unknown name of the server', async () => {
     const unknown = { host: 'mail.invalid', port: await freePort(), tls: 'starttls' as const, ...LOGIN }
-    const mailer = await mailerOf({}, { server: unknown })
+    const mailer = await mailerOf({}, { server: unknown, mailMs: 1500 })
     expect((await mailer.send(mail)).failure).toMatch(/^(?:unreachable|timeout)$/)
   })
 
@@ -130,7 +141,7 @@ describe('a failure is a result with its reason, and the mail is not tried again
   })
 
   test('more mails at once than allowed', async () => {
-    const mailer = await mailerOf({ instead: { EHLO: 'hang' } }, { most: 2 })
+    const mailer = await mailerOf({ instead: { EHLO: 'hang' } }, { most: 2, mailMs: 500 })
     const results = await Promise.all([mailer.send(mail), mailer.send(mail), mailer.send(mail)])
     expect(results.map(({ failure }) => failure)).toEqual(['timeout', 'timeout', 'busy'])
     expect(await mailer.send(mail)).toMatchObject({ failure: 'timeout' }) // there is room again

@@ -56,7 +56,8 @@ async function passOn(call: Call, sql: Sql, person: Addressee, { token, expiresA
   const mail = { to: login, failure }
   if (failure === null)
     return { link, mail, text: `This link was mailed to ${login}. It works once, until ${until}:\n${link}` }
-  return { link, mail, text: `The link was not mailed: ${mailFailureWords[failure]} (${detail}).\n${byHand}` }
+  const what = failure === 'unknown' ? 'It is not known whether the link was mailed' : 'The link was not mailed'
+  return { link, mail, text: `${what}: ${mailFailureWords[failure]} (${detail}).\n${byHand}` }
 }
 
 export async function listSome(call: Call) {

@@ -45,3 +45,20 @@ test('names add no header, no markup, no link and no long text', () => {
   expect(html).toContain('&lt;img onerror=&quot;x&quot;&gt; &amp;')
   expect(html).not.toContain('<img')
 })
+
+test.each([
+  ['www.evil.example', 'www. evil. example'],
+  ['evil.example/x', 'evil. example/x'],
+  ['Win: HTTPS://evil.example/x', 'Win: HTTPS evil. example/x'],
+  ['evil。example．com', 'evil。 example． com'],
+  ['eve@evil.example/x', 'eve@evil. example/x'],
+  ['1.2.3.4/x', '1. 2. 3. 4/x'],
+  ['ООО «Ромашка», г. Орёл...', 'ООО «Ромашка», г. Орёл...'],
+  ['boris@shop.example', 'boris@shop.example'],
+])('mail programs make no link to a site of the name %j', (name, shown) => {
+  const { subject, text, html } = linkMailOf({ ...given, place: name, inviter: name })
+  expect(subject).toBe(`Invitation to the cabinet of the company “${shown}”`)
+  const sentence = `${shown} invites you to the cabinet of the company “${shown}”.`
+  expect(text).toContain(sentence)
+  expect(html).toContain(sentence)
+})

@@ -1,4 +1,5 @@
 import type { Mail } from '../../base/mail/mail.ts'
+import { isMailAddress } from '../partners/partner.ts'
 import type { Language, Place } from './person.ts'
 
 /** The link of a person, as the mail with it tells about it. */
@@ -45,14 +46,23 @@ export function linkMailOf(given: LinkMail): Mail {
 }
 
 /**
- * A name in one short line. Without control characters it adds no header to the mail, and without `://` mail programs do
- * not make a link to another site of it.
+ * A name in one short line. Without control characters it adds no header to the mail. Mail programs make links of texts
+ * such as `www.evil.example` and `evil.example/win`, therefore a space follows each dot inside a word. It is not an
+ * invisible character, because browsers ignore some of these in domains. A whole mail address stays as it is: a mail
+ * program makes a link for writing to it, not a link to a site.
  */
 function shownName(name: string): string {
   const line = name
     .replaceAll(/[\p{C}\p{Z}]+/gu, ' ')
-    .replaceAll('://', ' ')
+    .replaceAll(/:\/\/|\\\\/g, ' ')
     .trim()
+  return shortened(isMailAddress(line) ? line : line.replaceAll(DOT_INSIDE, '$& '))
+}
+
+/** Also the dots of other scripts, which browsers read as dots of a domain. */
+const DOT_INSIDE = /[.\u2024\u3002\ufe52\uff0e\uff61](?=[\p{L}\p{M}\p{N}])/gu
+
+function shortened(line: string): string {
   const characters = [...line]
   return characters.length > MOST_NAME ? `${characters.slice(0, MOST_NAME).join('')}…` : line
 }

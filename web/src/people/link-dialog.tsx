@@ -17,13 +17,13 @@ export function LinkDialog({ name, answer, onClose }: Props) {
   const isMailed = mail !== null && mail.failure === null
   return (
     <Dialog
-      title={say(isMailed ? 'people.link.mailed' : 'people.link.title', { name })}
+      title={isMailed ? say('people.link.mailed') : say('people.link.title', { name })}
       text={isMailed ? say('people.link.mailed.text', { address: mail.to, time }) : say('people.link.text', { time })}
       close={say('app.done')}
       onClose={onClose}
     >
       {mail?.failure && (
-        <Band kind="warn" title={say('people.link.notMailed')}>
+        <Band kind="warn" title={say(mail.failure === 'unknown' ? 'people.link.mayBeMailed' : 'people.link.notMailed')}>
           <p>{say(`people.link.notMailed.${mail.failure}`)}</p>
         </Band>
       )}

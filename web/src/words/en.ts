@@ -259,16 +259,19 @@ export const en = {
   'people.link.title': 'Send this link to {name}',
   'people.link.text': 'The link works once, until {time}. It is shown only now.',
   'people.link.label': 'Link',
-  'people.link.mailed': 'Link for {name}',
-  'people.link.mailed.text': 'It was mailed to {address}. It works once, until {time}, and is shown only now.',
+  'people.link.mailed': 'The link was mailed',
+  'people.link.mailed.text': 'To {address}. It works once, until {time}, and is shown only now.',
   'people.link.notMailed': 'The link was not mailed',
   'people.link.notMailed.no_address': 'The login is not an e-mail address. Send the link to the person yourself.',
+  'people.link.mayBeMailed': 'It is not known whether the link was mailed',
   'people.link.notMailed.too_many':
-    'Too many links were mailed to this address or by you within an hour. Send the link to the person yourself.',
+    'The limit of mails in an hour is reached, for this address, for you or for the company. Send the link to the person yourself.',
   'people.link.notMailed.busy': 'Many mails are being sent at the moment. Send the link to the person yourself.',
   'people.link.notMailed.unreachable':
     'The mail server cannot be reached, or it closed the connection. Send the link to the person yourself.',
   'people.link.notMailed.timeout': 'The mail server did not answer in time. Send the link to the person yourself.',
+  'people.link.notMailed.unknown':
+    'The mail server did not confirm that it took the mail. Ask the person whether it arrived, or send the link yourself.',
   'people.link.notMailed.not_secure':
     'The mail server has no encryption or no valid certificate. Send the link to the person yourself.',
   'people.link.notMailed.sign_in':

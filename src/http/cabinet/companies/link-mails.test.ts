@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   await app.close()
-  await server.close()
+  await server?.close()
 })
 
 type Serving = Parameters<typeof TestSmtpServer.start>[0]
@@ -33,7 +33,7 @@ async function anOwner(options: Serving = {}, place = ofCompany(companyId), role
     server: { host: 'localhost', port: server.port, tls: 'starttls', ...login },
     from: 'no-reply@sms.example',
     ca: server.certificate.cert,
-    stepMs: 300,
+    mailMs: 1500,
   })
   return signedIn(place, role, { send: mailer.send, language: 'en' })
 }
@@ -73,7 +73,7 @@ test('an invitation is mailed; its link works once and is shown, too', async () 
   expect([status, body.mail]).toEqual([201, { to: 'a@vesna.example', failure: null }])
   expect(server.mails).toHaveLength(1)
   const { fields, text } = readMail(server.mails[0]!)
-  expect(fields.get('subject')).toBe('Приглашение в кабинет компании «Весна Bcc: eve@evil.example»')
+  expect(fields.get('subject')).toBe('Приглашение в кабинет компании «Весна Bcc: eve@evil. example»')
   expect(fields.has('bcc')).toBe(false)
   expect(text).toContain(`${login} приглашает вас`)
   const links = text.match(/https:\S+/g)
@@ -106,6 +106,7 @@ test.each([
   ['refuses', 'address_refused', { RCPT: '550 5.1.1 unknown' }],
   ['is silent', 'timeout', { AUTH: 'hang' }],
   ['closes the connection', 'unreachable', { DATA: 'close' }],
+  ['does not confirm the mail', 'unknown', { body: 'close' }],
 ] as const)('when the mail server %s, the link works and the answer says why', async (_, failure, instead) => {
   const { browser } = await anOwner({ instead })
   const login = `${failure.replace('_', '')}@vesna.example`
@@ -127,6 +128,48 @@ test('a plain login gets no mail, and an address gets at most five an hour', asy
     failures.push((await browser.ask('POST', `/people/${body.personId}/invitation`)).body.mail.failure)
   expect(failures).toEqual([null, null, null, null, 'too_many'])
   expect(server.mails).toHaveLength(5)
+})
+
+test('a company gets at most 100 mails an hour, also from many owners, and other companies get theirs', async () => {
+  const mails = { send: async () => ({ failure: null }), language: 'en' }
+  const { browser } = await signedIn(ofCompany(companyId), 'owner', mails)
+  const failureFor = async (by: CabinetBrowser, login: string) =>
+    (await by.ask('POST', '/people', { login, role: 'viewer' })).body.mail.failure
+  const ownerOf = async (id: number) => {
+    const owner = new CabinetBrowser(() => app)
+    await owner.signIn((await aPerson(db.sql, ofCompany(id), 'owner')).login)
+    return owner
+  }
+  const second = await ownerOf(companyId)
+  for (const [name, by] of [['one', browser] as const, ['two', second] as const]) {
+    for (let i = 0; i < 50; i++) expect(await failureFor(by, `${name}${i}@vesna.example`)).toBe(null)
+    expect(await failureFor(by, `${name}@vesna.example`)).toBe('too_many')
+  }
+  expect(await failureFor(await ownerOf(companyId), 'three@vesna.example')).toBe('too_many')
+  const other = await aCompany(db.sql, await aPartner(db.sql))
+  expect(await failureFor(await ownerOf(other), 'four@vesna.example')).toBe(null)
+})
+
+test('mails that never reached the mail server do not count', async () => {
+  const instead: { AUTH?: string } = { AUTH: '535 5.7.8 wrong' }
+  const { browser } = await anOwner({ instead })
+  const { body } = await browser.ask('POST', '/people', { login: 'e@vesna.example', role: 'viewer' })
+  const failureOfNext = async () => (await browser.ask('POST', `/people/${body.personId}/invitation`)).body.mail.failure
+  for (let i = 0; i < 6; i++) expect(await failureOfNext()).toBe('sign_in')
+  delete instead.AUTH
+  expect(await failureOfNext()).toBe(null)
+})
+
+test('an unknown error is logged without its message', async () => {
+  const error = Object.assign(new Error('line one\n secret of the mail'), { code: 'EODD', response: 'secret' })
+  const send = () => Promise.reject(error)
+  const { browser } = await signedIn(ofCompany(companyId), 'owner', { send, language: 'en' })
+  const { body } = await browser.ask('POST', '/people', { login: 'f@vesna.example', role: 'viewer' })
+  expect(body.mail.failure).toBe('failed')
+  const [{ level, err }] = linesOf('link.not_mailed')
+  expect([level, err.name, err.code]).toEqual([50, 'Error', 'EODD'])
+  expect(err.stack).toMatch(/^ {4}at .*link-mails\.test/)
+  expect(lines.join()).not.toContain('secret')
 })
 
 test('without a mail server nothing is tried', async () => {
