@@ -12,6 +12,7 @@ import { useDatabase } from '../../src/testing/database.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { aSingle } from '../../src/testing/factories.ts'
 import { runnableLanes } from '../../src/testing/lanes.ts'
+import { skipOnCluster } from '../../src/testing/one-server.ts'
 import { anOperator, schedulerWith } from '../../src/testing/schedulers.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start } from '../../src/testing/world.ts'
 
@@ -185,6 +186,29 @@ test('both ways of reading messages with their leases tell the same', async () =
   const names = Object.keys(few!.queued![0]!)
   expect(names).toEqual(expect.arrayContaining(Object.keys(many!.queued![0]!)))
 })
+
+test.each(['force_custom_plan', 'force_generic_plan'])(
+  'a long blacklist is not read for a few messages (%s)',
+  async mode => {
+    const companyId = await aCompanyWithSingles(5)
+    await db.sql`
+    insert into blacklist (company_id, destination)
+    select ${companyId}, (79160000000 + n)::text from generate_series(1, 5000) n`
+    const lanes = await runnableLanes(db.sql, clock())
+    const chunks = lanes.map(lane => ({ lane, size: 10 }))
+    skipOnCluster('the workers of a cluster make the plans')
+    const sql = connect(db.url, { max: 1 }) // the counts of a session include its last transactions
+    const read = await sql.begin(async tx => {
+      await tx`select set_config('plan_cache_mode', ${mode}, true)`
+      expect(await takeWithMessages(tx, companyId, chunks, crypto.randomUUID())).toHaveLength(4)
+      return tx<{ rows: number }[]>`
+      select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
+      from pg_stat_xact_user_tables where relname in ('blacklist', 'stop_requests')`
+    })
+    await sql.end()
+    expect(read.reduce((sum, { rows }) => sum + rows, 0)).toBeLessThanOrEqual(20)
+  },
+)
 
 test('lanes of two companies are not mixed', async () => {
   const companies = [await aCompanyWithSingles(2), await aCompanyWithSingles(2)]

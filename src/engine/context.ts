@@ -34,7 +34,7 @@ export type EngineOptions = {
   tracer?: Tracer | undefined
   /**
    * How many connections are opened for the statements of verification codes alone. So they do not wait behind statements
-   * for thousands of messages. Without them codes use `sql`, too.
+   * for thousands of messages. Without them codes use the pool, too.
    */
   connectionsOfCodes?: number
 }
