@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useSign } from '../new-dispatch/amounts.ts'
 import { Section } from '../parts/content/section.tsx'
+import { useIsDrawn } from '../parts/first-drawing.ts'
 import type { Column } from '../parts/lists/columns.ts'
 import { Cell, ListTable } from '../parts/lists/list-table.tsx'
 import table from '../parts/lists/table.module.css'
@@ -16,8 +17,10 @@ type Props = { tariffs: Tariff[]; zone: string; isLinked?: boolean }
 export function TariffTables({ tariffs, zone, isLinked = false }: Props) {
   const names = useTariffNames()
   const { say } = useWords()
+  const isDrawn = useIsDrawn() // the first table fills a screen
   const notes = { COMMON: say('tariffs.note.COMMON'), START: say('tariffs.note.START'), PRO: say('tariffs.note.PRO') }
-  return senderTypeNames.map(senderType => {
+  const present = senderTypeNames.filter(senderType => tariffs.some(tariff => tariff.senderType === senderType))
+  return present.slice(0, isDrawn ? present.length : 1).map(senderType => {
     const rows = rowsOf(tariffs.filter(tariff => tariff.senderType === senderType))
     const [first] = rows
     if (!first) return null
