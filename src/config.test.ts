@@ -236,7 +236,7 @@ describe('mistakes are told in one sentence', () => {
   })
 
   test.each([
-    'nobody',
+    'an address without a sign',
     'a@b, c@d',
     'A, B <a@b>',
     'A <a@b',

@@ -7,13 +7,13 @@ import type { Place, Viewer } from '../../../domain/people/person.ts'
 export type MailLimit = { name: string; key: string; most: number }
 
 const HOUR_MS = 3600_000
-/** More mails would be a nuisance for the owner of the address. */
+/** More mails would annoy the owner of the address. */
 const MOST_TO_ADDRESS = 5
-/** An owner who invites strangers could otherwise send any number of mails with a name of the own choice. */
+/** Without this limit an owner could invite strangers, and send any number of mails that contain a name which the owner chose. */
 const MOST_OF_PERSON = 50
-/** An owner can invite more owners, each of whom may send as many mails. */
+/** An owner can invite further owners, and each owner may send `MOST_OF_PERSON` mails. So the company has a limit, too. */
 const MOST_FOR_COMPANY = 100
-/** A partner can make more companies, each with owners of its own. */
+/** A partner can create further companies, and each company has owners. So the partner has a limit, too. */
 const MOST_FOR_PARTNER = 300
 
 /** The limits for mails of this person to people of this place. The staff have no limit as a place. */
