@@ -21,7 +21,7 @@ export type MessengerTemplateCall = { templateId: string; parameters?: string[] 
  * Whether WhatsApp accepts it only within 24 hours of the subscriber's last message. Templates and codes are always
  * accepted.
  */
-export const isFreeText = (content: Content | undefined) =>
+export const isFreeText = (content: Content | null | undefined) =>
   content?.contentType !== 'authentication' && !messengerTemplateOf(content)
 
 export type Button = { text: string; url: string } | { text: string; phone: string }

@@ -31,9 +31,9 @@ export class ReceiptSender {
   /** Sends the receipts of a message, one for each of the operator's ids. Without them, the receipts name our own id. */
   send(message: SimulatedMessage, providerIds: string[] | undefined): void {
     const { companyId, uuid, destination } = message
-    const names: Receipt['of'][] = providerIds?.map(providerId => ({ providerId })) ?? [{ companyId, uuid }]
     for (const { status, afterMs } of plannedReceipts(destination, this.#settings)) {
-      for (const of of names) this.#plan(this.#receiptOf(of, status, afterMs), afterMs)
+      if (!providerIds) this.#plan(this.#receiptOf({ companyId, uuid }, status, afterMs), afterMs)
+      else for (const providerId of providerIds) this.#plan(this.#receiptOf({ providerId }, status, afterMs), afterMs)
     }
     this.#schedule()
   }
@@ -45,12 +45,10 @@ export class ReceiptSender {
   }
 
   #receiptOf(of: Receipt['of'], status: Receipt['status'], afterMs: number): Receipt {
-    return {
-      of,
-      status,
-      happenedAt: new Date(timeOf(this.#feed).getTime() + afterMs),
-      ...(status === 'FAILED' ? { errorCode: errorCodes.undelivered } : {}),
-    }
+    const now = timeOf(this.#feed)
+    const receipt: Receipt = { of, status, happenedAt: afterMs > 0 ? new Date(now.getTime() + afterMs) : now }
+    if (status === 'FAILED') receipt.errorCode = errorCodes.undelivered
+    return receipt
   }
 
   #plan(receipt: Receipt, afterMs: number) {

@@ -163,7 +163,8 @@ export async function updateStatuses(
   from: 'CREATED' | 'SENT',
   updates: StatusUpdate[],
 ): Promise<StatusChange[]> {
-  const wanted = new Map(updates.map(update => [update.uuid, update]))
+  const wanted = new Map<string, StatusUpdate>()
+  for (const update of updates) wanted.set(update.uuid, update)
   const moved: ChangedMessage[] = []
   for (const [to, alike] of Map.groupBy(wanted.values(), ({ to }) => to))
     for (const some of piecesOf(alike, MOST_AT_ONCE))
@@ -172,15 +173,8 @@ export async function updateStatuses(
     const update = wanted.get(message.uuid)
     if (!update) throw new Error(`Message ${message.uuid} was updated without a request`)
     const { to, sentAt, errorCode } = update
-    return {
-      ...message,
-      from,
-      to,
-      at: momentOf(update),
-      errorCode,
-      sent: from === 'SENT' || sentAt !== null,
-      sentAt,
-    }
+    const sent = from === 'SENT' || sentAt !== null
+    return Object.assign(message, { from, to, at: momentOf(update), errorCode, sent, sentAt })
   })
 }
 
@@ -193,12 +187,15 @@ function momentOf({ uuid, finalAt, sentAt }: StatusUpdate): Date {
 /** Adds status changes to the counters of their dispatches. */
 export async function countChanges(sql: Sql, companyId: number, changes: StatusChange[]): Promise<void> {
   const blocks = new Map<string, store.BlockChange>()
+  let counts: store.BlockChange | undefined // most messages are in the block of the message before
   for (const change of changes) {
     if (change.dispatchId === null || change.position === null) continue
     const block = Math.floor(change.position / BLOCK_SIZE)
-    const key = `${change.dispatchId}/${block}`
-    const counts = blocks.get(key) ?? noChange(change.dispatchId, block)
-    blocks.set(key, counts)
+    if (counts?.dispatchId !== change.dispatchId || counts.block !== block) {
+      const key = `${change.dispatchId}/${block}`
+      counts = blocks.get(key) ?? noChange(change.dispatchId, block)
+      blocks.set(key, counts)
+    }
     counts.messages[change.from] -= 1
     counts.messages[change.to] += 1
     counts.parts[change.from] -= change.parts

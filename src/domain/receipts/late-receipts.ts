@@ -13,6 +13,7 @@ export async function storeLateReceipts(
   ended: { uuid: string }[],
   now: Date,
 ): Promise<void> {
+  if (ended.length === reports.length) return // each report has changed its message
   const endedNow = new Set(ended.map(({ uuid }) => uuid))
   const late = reports.flatMap(({ uuid, final }) => {
     if (!final || endedNow.has(uuid)) return []

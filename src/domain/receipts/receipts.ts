@@ -126,9 +126,11 @@ type ReceiptFields = Pick<ProviderReceipt, 'status' | 'happenedAt'> & {
 /** The status report that a receipt of a gateway makes about a message. */
 export function statusReportOf(gatewayId: number, uuid: string, receipt: ReceiptFields): StatusReport {
   const { status, happenedAt: at, errorCode, operatorError } = receipt
-  const why = { ...(errorCode ? { errorCode } : {}), ...(operatorError ? { operatorError } : {}) }
   if (status === 'READ') return { uuid, final: { status: 'DELIVERED', at, gatewayId }, read: { at } }
-  return { uuid, final: { status, at, gatewayId, ...why } }
+  const final: StatusReport['final'] = { status, at, gatewayId }
+  if (errorCode) final.errorCode = errorCode
+  if (operatorError) final.operatorError = operatorError
+  return { uuid, final }
 }
 
 /** A receipt for one of several parts. */

@@ -17,15 +17,18 @@ export type StatusReport = {
   read?: { at: Date }
 }
 
+type OperatorIds = NonNullable<StatusReport['ids']>
+
 /** The first final status counts; later ones are repeats. Later ids win, because they belong to an attempt that got further. */
 export function joinStatusReports(known: StatusReport, more: StatusReport): StatusReport {
-  const ids = joinIds(known.ids, more.ids)
-  return { ...more, ...known, ...(ids ? { ids } : {}) }
+  const joined = { ...more, ...known }
+  if (known.ids && more.ids) joined.ids = joinIds(known.ids, more.ids)
+  return joined
 }
 
 /** Ids of parts can arrive one after another. A new id keeps the ids of the other parts. */
-function joinIds(known: StatusReport['ids'], more: StatusReport['ids']): StatusReport['ids'] {
-  if (!known || !more || known.gatewayId !== more.gatewayId) return more ?? known
+function joinIds(known: OperatorIds, more: OperatorIds): OperatorIds {
+  if (known.gatewayId !== more.gatewayId) return more
   if (known.providerIds.length !== more.providerIds.length) return more
   return { ...more, providerIds: more.providerIds.map((id, part) => id || (known.providerIds[part] ?? id)) }
 }

@@ -10,7 +10,7 @@ export function joinReports(reports: StatusReport[]): StatusReport[] {
     const known = byUuid.get(report.uuid)
     byUuid.set(report.uuid, known ? joinStatusReports(known, report) : report)
   }
-  return [...byUuid.values()]
+  return byUuid.size === reports.length ? reports : [...byUuid.values()]
 }
 
 /**
@@ -27,6 +27,7 @@ export async function changeStatuses(sql: Sql, companyId: number, reports: Statu
     updateStatuses(sql, companyId, 'SENT', reported.map(updateOf)),
   ])
   const changes = changed.flat()
+  if (changes.length === submitted.length + reported.length) return changes
   const found = new Set(changes.map(({ uuid }) => uuid))
   const missing = reports.filter(({ uuid, final }) => final && !found.has(uuid))
   return missing.length === 0 ? changes : [...changes, ...(await changeMissing(sql, companyId, missing))]

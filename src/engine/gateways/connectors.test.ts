@@ -10,6 +10,7 @@ import { addressesOf, saveChats, saveSubscribers } from '../../domain/subscriber
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway } from '../../testing/engines.ts'
 import { aCompany, aPartner } from '../../testing/factories.ts'
+import type { PendingReports } from '../recording/pending-reports.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { connectGateway, connectOnce } from './connectors.ts'
 import { feedOf } from './feed.ts'
@@ -77,7 +78,8 @@ test('the error of an unknown connector contains its name', () => {
 describe('the feed', () => {
   const noted: unknown[] = []
   const recorder = {
-    noteSoon: async (companyId: number, statusReport: object) => void noted.push({ companyId, ...statusReport }),
+    noteSoonAmong: (_: PendingReports, companyId: number, statusReport: object) =>
+      void noted.push({ companyId, ...statusReport }),
   } as unknown as Recorder
   const at = new Date('2026-03-01T10:00:00Z')
   const uuid = '0195a0e0-0000-7000-8000-000000000001'

@@ -72,9 +72,9 @@ describe('while the node of a company is away', () => {
   async function onTwoNodes() {
     const node = aNodeOf(db.sql)
     const [lost, other] = [await sentMessages(node.sql), await sentMessages()]
-    const noteSoon: Recorder['noteSoon'] = (companyId, report) =>
-      (companyId === lost.companyId ? lost : other).recorder.noteSoon(companyId, report)
-    const recorder = { note: other.recorder.note, noteSoon }
+    const noteSoonAmong: Recorder['noteSoonAmong'] = (pending, companyId, report) =>
+      (companyId === lost.companyId ? lost : other).recorder.noteSoonAmong(pending, companyId, report)
+    const recorder = { note: other.recorder.note, noteSoonAmong }
     return { node, lost, other, recorder }
   }
 

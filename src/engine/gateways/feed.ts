@@ -16,6 +16,7 @@ import {
 } from '../../domain/receipts/receipts.ts'
 import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import { removeAddress } from '../../domain/subscribers/subscribers.ts'
+import { PendingReports } from '../recording/pending-reports.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { ignoreSetAside } from '../recording/set-aside.ts'
 import { knownReceiptIds, withReadId } from './receipt-ids.ts'
@@ -23,7 +24,7 @@ import { knownReceiptIds, withReadId } from './receipt-ids.ts'
 export type FeedContext = {
   sql: Pool
   log: Logger
-  recorder: Pick<Recorder, 'note' | 'noteSoon'>
+  recorder: Pick<Recorder, 'note' | 'noteSoonAmong'>
   clock?: () => Date
   /** Texts by which a subscriber asks not to be written to again. The default is `STOP_WORDS`. */
   stopWords?: readonly string[]
@@ -41,9 +42,13 @@ const KEPT_AT_ONCE = 1000
 export function feedOf(context: FeedContext, gatewayId: number): Feed {
   return {
     async receipts(batch, refuse = refuseAll) {
-      const numbered = batch.map((receipt, index) => ({ ...receipt, index }))
-      const byOurIds = numbered.filter(({ of }) => 'uuid' in of).map(receipt => byOwnId(gatewayId, receipt))
-      const byTheirIds = numbered.filter(({ of }) => 'providerId' in of).map(byProviderId)
+      const byOurIds: Matched<Numbered>[] = []
+      const byTheirIds: (ProviderReceipt & Numbered)[] = []
+      for (const [index, receipt] of batch.entries()) {
+        const { of } = receipt
+        if ('uuid' in of) byOurIds.push(byOwnId(gatewayId, of, receipt, index))
+        else byTheirIds.push(byProviderId({ ...receipt, index }))
+      }
       const recording = [recordAll(context, byOurIds)]
       if (byTheirIds.length > 0) recording.push(matchAndRecord(context, gatewayId, byTheirIds))
       for (const left of await Promise.all(recording)) for (const { receipt } of left) refuse(receipt.index)
@@ -74,11 +79,13 @@ function refuseAll() {
 type Numbered = { index: number }
 type Matched<R> = MatchedReceipt & { receipt: R }
 
-function byOwnId(gatewayId: number, receipt: Receipt & Numbered): Matched<Numbered> {
-  const { of } = receipt
-  if (!('uuid' in of)) throw new Error(`The receipt names the operator's id ${of.providerId}, not our own`)
-  return { companyId: of.companyId, statusReport: statusReportOf(gatewayId, of.uuid, receipt), receipt }
-}
+type OwnId = Extract<Receipt['of'], { uuid: string }>
+
+const byOwnId = (gatewayId: number, of: OwnId, receipt: Receipt, index: number): Matched<Numbered> => ({
+  companyId: of.companyId,
+  statusReport: statusReportOf(gatewayId, of.uuid, receipt),
+  receipt: { index },
+})
 
 type Recording = Pick<FeedContext, 'recorder' | 'tracer' | 'clock'>
 
@@ -88,17 +95,20 @@ type Recording = Pick<FeedContext, 'recorder' | 'tracer' | 'clock'>
  */
 async function recordAll<R>({ recorder, tracer, clock = newDate }: Recording, matched: Matched<R>[]) {
   const startedAt = clock()
-  const left = new Set<Matched<R>>()
-  const recording = matched.map(one =>
-    recorder.noteSoon(one.companyId, one.statusReport).catch(error => {
-      if (isNodeAway(error)) left.add(one)
-      else ignoreSetAside(error)
-    }),
-  )
-  await Promise.all(recording)
-  const written = matched.filter(one => !left.has(one))
+  const pending = new PendingReports()
+  for (const { companyId, statusReport } of matched) recorder.noteSoonAmong(pending, companyId, statusReport)
+  await pending.ended()
+  const { left = [], written = [] } = Object.groupBy(matched, one => (isLeft(pending, one) ? 'left' : 'written'))
   if (tracer) for (const { statusReport } of written) traceReceipt(tracer, statusReport, startedAt, clock())
-  return [...left]
+  return left
+}
+
+function isLeft({ failures }: PendingReports, { statusReport: { uuid } }: MatchedReceipt): boolean {
+  if (!failures.has(uuid)) return false
+  const error = failures.get(uuid)
+  if (isNodeAway(error)) return true
+  ignoreSetAside(error)
+  return false
 }
 
 const newDate = () => new Date()

@@ -56,13 +56,13 @@ export class GatewayTally {
     return {
       ...feed,
       receipts: async (batch, refuse) => {
-        const stored = new Map(batch.entries())
+        const refused = new Set<number>()
         const onRefused = (index: number) => {
-          stored.delete(index)
+          refused.add(index)
           refuse?.(index)
         }
         await feed.receipts(batch, refuse && onRefused)
-        this.received([...stored.values()])
+        this.received(refused.size > 0 ? batch.filter((_, index) => !refused.has(index)) : batch)
       },
     }
   }

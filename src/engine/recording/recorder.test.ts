@@ -9,6 +9,7 @@ import { aGateway, fatesOf } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aNodeOf } from '../../testing/missing-node.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../../testing/world.ts'
+import { PendingReports } from './pending-reports.ts'
 import { Recorder } from './recorder.ts'
 import { SetAside } from './set-aside.ts'
 
@@ -137,7 +138,9 @@ describe('while the node of a company is away', () => {
     const { recorder } = aRecorder(node.sql)
     const submit = async (uuid: string) => {
       recorder.window.enter(await recorder.window.reserve(1))
-      return recorder.note(world.companyId, sent(uuid), 1)
+      const pending = new PendingReports()
+      recorder.noteAmong(pending, world.companyId, sent(uuid), 1)
+      return pending.recorded()
     }
     node.isAway = true
     const notes = [submit(first)]

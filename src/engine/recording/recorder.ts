@@ -9,6 +9,7 @@ import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import type { RecordingContext } from '../../domain/recording/context.ts'
 import { recordStatusReports } from '../../domain/recording/recording.ts'
 import { SubmissionWindow } from '../sending/submission-window.ts'
+import { PendingReports } from './pending-reports.ts'
 import { type Entry, ReportBuffer } from './report-buffer.ts'
 import { SetAside } from './set-aside.ts'
 
@@ -67,13 +68,10 @@ export class Recorder {
 
   /**
    * Resolves when the status report is committed. Rejects with `SetAside` when it can never be written, and with another
-   * error when the recorder stopped before. Then `places` of the submission window become free.
+   * error when the recorder stopped before.
    */
-  note(companyId: number, statusReport: StatusReport, places = 0): Promise<void> {
-    const { company, entry } = this.#add(companyId, statusReport)
-    if (company.away === undefined) entry.places += places
-    else this.window.leave(places)
-    return entry.written.promise
+  note(companyId: number, statusReport: StatusReport): Promise<void> {
+    return settled(pending => this.noteAmong(pending, companyId, statusReport))
   }
 
   /**
@@ -82,22 +80,35 @@ export class Recorder {
    * other nodes. The report is still written when the node is back, before timers of the message can end it.
    */
   noteSoon(companyId: number, statusReport: StatusReport): Promise<void> {
-    const known = this.#companies.get(companyId)
-    if (known?.away !== undefined && known.buffer.size >= MOST_KEPT) return Promise.reject(known.away)
+    return settled(pending => this.noteSoonAmong(pending, companyId, statusReport))
+  }
+
+  /** The same as `note`, for one of many reports. When it is written, `places` of the submission window become free. */
+  noteAmong(pending: PendingReports, companyId: number, statusReport: StatusReport, places = 0): void {
     const { company, entry } = this.#add(companyId, statusReport)
-    if (company.away !== undefined) return Promise.reject(company.away)
-    entry.writtenSoon ??= withResolvers()
-    return entry.writtenSoon.promise
+    if (company.away === undefined) entry.places += places
+    else this.window.leave(places)
+    pending.begin()
+    entry.waiting.push(pending)
+  }
+
+  /** The same as `noteSoon`, for one of many reports. */
+  noteSoonAmong(pending: PendingReports, companyId: number, statusReport: StatusReport): void {
+    const known = this.#companies.get(companyId)
+    const isRefused = known?.away !== undefined && known.buffer.size >= MOST_KEPT
+    const { company, entry } = isRefused ? { company: known, entry: undefined } : this.#add(companyId, statusReport)
+    pending.begin()
+    if (entry && company.away === undefined) entry.waitingSoon.push(pending)
+    else pending.failed(statusReport.uuid, company.away)
   }
 
   #add(companyId: number, statusReport: StatusReport): { company: Company; entry: Entry } {
-    const company = this.#companies.get(companyId) ?? newCompany()
-    const { entry, isNew } = company.buffer.add(statusReport)
-    if (isNew) entry.written.promise.catch(() => {}) // the caller may not wait for it any more
-    if (!this.#companies.has(companyId)) {
-      this.#companies.set(companyId, company)
-      company.emptied = this.#empty(companyId, company)
-    }
+    let company = this.#companies.get(companyId)
+    if (company) return { company, entry: company.buffer.add(statusReport) }
+    company = newCompany()
+    const entry = company.buffer.add(statusReport)
+    this.#companies.set(companyId, company)
+    company.emptied = this.#empty(companyId, company)
     return { company, entry }
   }
 
@@ -155,8 +166,8 @@ export class Recorder {
    */
   #releaseOthers({ away, writing, buffer }: Company) {
     for (const entry of [...writing, ...buffer.entries()]) {
-      entry.writtenSoon?.reject(away)
-      entry.writtenSoon = undefined
+      for (const pending of entry.waitingSoon) pending.failed(entry.statusReport.uuid, away)
+      entry.waitingSoon = []
       this.window.leave(entry.places)
       entry.places = 0
     }
@@ -195,21 +206,28 @@ export class Recorder {
   }
 }
 
-/** A rejection that no caller waits for is no error of the process. */
-function withResolvers(): PromiseWithResolvers<void> {
-  const resolvers = Promise.withResolvers<void>()
-  resolvers.promise.catch(() => {})
-  return resolvers
+/** One report with a promise of its own. A rejection that no caller waits for is no error of the process. */
+function settled(noteAmong: (pending: PendingReports) => void): Promise<void> {
+  const pending = new PendingReports()
+  noteAmong(pending)
+  const settled = pending.ended().then(() => {
+    for (const error of pending.failures.values()) throw error
+  })
+  settled.catch(() => {})
+  return settled
 }
 
-function resolve({ written, writtenSoon }: Entry) {
-  written.resolve()
-  writtenSoon?.resolve()
+function resolve({ waiting, waitingSoon }: Entry) {
+  for (const pending of waiting) pending.written()
+  for (const pending of waitingSoon) pending.written()
 }
 
-function reject({ written, writtenSoon }: Entry, error: Error) {
-  written.reject(error)
-  writtenSoon?.reject(error)
+/** Nothing waits for the entry any more. */
+function reject(entry: Entry, error: Error) {
+  const { waiting, waitingSoon, statusReport } = entry
+  entry.waiting = []
+  entry.waitingSoon = []
+  for (const pending of [...waiting, ...waitingSoon]) pending.failed(statusReport.uuid, error)
 }
 
 /** The life of a message ends with its final status. */

@@ -1,4 +1,5 @@
 import { joinStatusReports, type StatusReport } from '../../domain/receipts/status-report.ts'
+import type { PendingReports } from './pending-reports.ts'
 
 /**
  * Status reports are written when none has come for `QUIET_MS`, at the latest `LINGER_MS` after the first, or at once
@@ -19,9 +20,10 @@ const MOST_LATE = 300
 /** All that is known of one message and not yet written. */
 export type Entry = {
   statusReport: StatusReport
-  written: PromiseWithResolvers<void>
-  /** For callers that do not wait while the node of the company is away. */
-  writtenSoon?: PromiseWithResolvers<void> | undefined
+  /** The callers that wait until it is written. */
+  waiting: PendingReports[]
+  /** The callers that do not wait while the node of the company is away. */
+  waitingSoon: PendingReports[]
   /** When the first status report of the message came. */
   since: number
   /** Places in the submission window that become free when it is written. */
@@ -41,22 +43,25 @@ export class ReportBuffer {
     this.#clock = clock
   }
 
-  /** Adds a status report. `isNew` is false when it was joined with an earlier one of the same message. */
-  add(statusReport: StatusReport): { entry: Entry; isNew: boolean } {
+  /** Adds a status report. It is joined with an earlier one of the same message. */
+  add(statusReport: StatusReport): Entry {
     this.#lastAt = this.#clock()
     const { uuid } = statusReport
-    const known = this.#final.get(uuid) ?? this.#submitted.get(uuid)
-    if (known) return { entry: this.#join(known, statusReport), isNew: false }
-    const entry = { statusReport, written: Promise.withResolvers<void>(), since: this.#lastAt, places: 0 }
-    if (statusReport.final) this.#final.set(uuid, entry)
-    else this.#submitted.set(uuid, entry)
-    return { entry, isNew: true }
+    const submitted = this.#submitted.get(uuid)
+    if (submitted) return this.#joinSubmitted(submitted, statusReport)
+    const final = this.#final.get(uuid)
+    if (final) return join(final, statusReport)
+    const entry = { statusReport, waiting: [], waitingSoon: [], since: this.#lastAt, places: 0 }
+    const entries = statusReport.final ? this.#final : this.#submitted
+    entries.set(uuid, entry)
+    return entry
   }
 
-  #join(entry: Entry, statusReport: StatusReport): Entry {
-    const { uuid } = statusReport
-    entry.statusReport = joinStatusReports(entry.statusReport, statusReport)
-    if (entry.statusReport.final && this.#submitted.delete(uuid)) this.#final.set(uuid, entry)
+  #joinSubmitted(entry: Entry, statusReport: StatusReport): Entry {
+    join(entry, statusReport)
+    if (!entry.statusReport.final) return entry
+    this.#submitted.delete(statusReport.uuid)
+    this.#final.set(statusReport.uuid, entry)
     return entry
   }
 
@@ -86,20 +91,26 @@ export class ReportBuffer {
    */
   take(): Entry[] {
     const longAgo = this.#final.size === 0 ? Number.POSITIVE_INFINITY : this.#clock() - LINGER_MS
-    const late = [...takeSome(this.#submitted, MOST_LATE, longAgo)]
-    const final = [...takeSome(this.#final, MOST_AT_ONCE - late.length)]
+    const late = takeSome(this.#submitted, MOST_LATE, longAgo)
+    const final = takeSome(this.#final, MOST_AT_ONCE - late.length)
     const room = MOST_AT_ONCE - late.length - final.length
     return [...final, ...late, ...takeSome(this.#submitted, room, longAgo)]
   }
 }
 
+function join(entry: Entry, statusReport: StatusReport): Entry {
+  entry.statusReport = joinStatusReports(entry.statusReport, statusReport)
+  return entry
+}
+
 const firstSince = (entries: Map<string, Entry>, otherwise: number) => entries.values().next().value?.since ?? otherwise
 
-function* takeSome(entries: Map<string, Entry>, most: number, before = Number.POSITIVE_INFINITY): Generator<Entry> {
-  let left = most
-  for (const [uuid, entry] of entries) {
-    if (left-- === 0 || entry.since > before) return
-    entries.delete(uuid)
-    yield entry
+function takeSome(entries: Map<string, Entry>, most: number, before = Number.POSITIVE_INFINITY): Entry[] {
+  const taken: Entry[] = []
+  for (const entry of entries.values()) {
+    if (taken.length === most || entry.since > before) break
+    taken.push(entry)
   }
+  for (const { statusReport } of taken) entries.delete(statusReport.uuid)
+  return taken
 }

@@ -278,7 +278,7 @@ const isSlow = ({ startedAt }: { startedAt: number }) => performance.now() > sta
 
 function attemptsOf(lane: RunnableLane, { attempts }: Lease, queued: QueuedMessage[]): Attempt[] {
   const before = { attempts, ...(lane.gatewayId ? { gatewayId: lane.gatewayId } : {}) }
-  return queued.map(message => ({ ...message, ...before }))
+  return queued.map(message => Object.assign(message, before))
 }
 
 const keyOf = ({ companyId, laneId }: { companyId: number; laneId: number }) => `${companyId}/${laneId}`

@@ -40,38 +40,43 @@ async function addressesFor({ sql, lane }: Work, messages: Attempt[], gatewayId:
   return (message: Attempt) => byName.get(senderNameOf(lane, message))?.get(message.destination)
 }
 
-const outgoing = (
+function outgoing(
   lane: RunnableLane,
   message: Attempt,
   taken: Record<number, string> | undefined,
   addresses: string[] | undefined,
   now: Date,
-): Outgoing => ({
-  companyId: lane.companyId,
-  uuid: message.uuid,
-  channelType: lane.channelType,
-  senderName: senderNameOf(lane, message),
-  destination: message.destination,
-  text: message.text,
-  parts: message.parts,
-  attempts: message.attempts,
-  ...(lane.priority === CODES ? { isCode: true } : {}),
-  ...contentOf(lane, message),
-  ...expiryOf(lane, message, now),
-  ...(addresses ? { addresses } : {}),
-  ...(taken ? { taken } : {}),
-})
+): Outgoing {
+  const built: Outgoing = {
+    companyId: lane.companyId,
+    uuid: message.uuid,
+    channelType: lane.channelType,
+    senderName: senderNameOf(lane, message),
+    destination: message.destination,
+    text: message.text,
+    parts: message.parts,
+    attempts: message.attempts,
+  }
+  const content = contentOf(lane, message)
+  const expiresAt = expiryOf(lane, message, now)
+  if (lane.priority === CODES) built.isCode = true
+  if (content) built.content = content
+  if (expiresAt) built.expiresAt = expiresAt
+  if (addresses) built.addresses = addresses
+  if (taken) built.taken = taken
+  return built
+}
 
 /** The lifetime of a cascade's step begins now. Any other message has `expiresAt` since it was accepted. */
-function expiryOf(lane: RunnableLane, { expiresAt, ttlSeconds }: Attempt, now: Date): { expiresAt?: Date } {
+function expiryOf(lane: RunnableLane, { expiresAt, ttlSeconds }: Attempt, now: Date): Date | null {
   const seconds = ttlSeconds ?? lane.ttlSeconds
-  const ends = [...(expiresAt ? [expiresAt.getTime()] : []), ...(seconds ? [now.getTime() + seconds * 1000] : [])]
-  return ends.length > 0 ? { expiresAt: new Date(Math.min(...ends)) } : {}
+  if (!seconds) return expiresAt
+  const stepEndsAt = now.getTime() + seconds * 1000
+  return new Date(expiresAt ? Math.min(expiresAt.getTime(), stepEndsAt) : stepEndsAt)
 }
 
 /** All messages of a dispatch share one content, in which each has its own text. */
-export function contentOf({ content }: RunnableLane, message: Attempt): { content?: Content } {
-  if (message.content) return { content: message.content }
-  if (!content) return {}
-  return { content: 'text' in content ? { ...content, text: message.text } : content }
+export function contentOf({ content }: RunnableLane, message: Attempt): Content | null {
+  if (message.content || !content) return message.content
+  return 'text' in content ? { ...content, text: message.text } : content
 }

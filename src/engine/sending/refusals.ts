@@ -136,7 +136,7 @@ const ANSWER_MS = 24 * 3600_000
 async function refuseUnasked(work: Work, messages: Attempt[], { gateway }: LiveGateway, now: Date): Promise<Attempt[]> {
   const { sql, lane } = work
   if (lane.channelType !== 'WHATSAPP' || gateway.connector === 'simulator') return messages
-  const free = messages.filter(message => isFreeText(contentOf(lane, message).content))
+  const free = messages.filter(message => isFreeText(contentOf(lane, message)))
   if (free.length === 0) return messages
   const numbers = free.map(({ destination }) => destination)
   const since = new Date(now.getTime() - ANSWER_MS)

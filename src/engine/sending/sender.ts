@@ -1,7 +1,9 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import type { SendResult } from '../../channels/channel.ts'
 import { CODES, type RunnableLane, type UnsentMessage } from '../../domain/lanes/lane.ts'
+import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import type { LiveGateway } from '../gateways/gateways.ts'
+import { PendingReports } from '../recording/pending-reports.ts'
 import { outgoingOf } from './outgoing.ts'
 import { findUnwanted, refuseForbidden, refuseUnwanted, type Unwanted } from './refusals.ts'
 import { SendSpans } from './send-spans.ts'
@@ -40,7 +42,7 @@ export async function sendMessages(
   const work: Work = {
     ...context,
     lane,
-    recording: new Set(),
+    pending: new PendingReports(),
     later: [],
     decided: new Set(),
     submitted: new Set(),
@@ -54,7 +56,7 @@ export async function sendMessages(
   }
   const untouched = messages.filter(({ uuid }) => !work.decided.has(uuid))
   const left = [...work.later, ...untouched.map(message => unsentMessageOf(message, context.clock()))]
-  return { recorded: Promise.all(work.recording), left }
+  return { recorded: work.pending.recorded(), left }
 }
 
 /**
@@ -139,7 +141,7 @@ function watchSlice(
   enter: (message: Attempt) => boolean,
 ): { mayGo(index: number): boolean; unwanted: Unwanted } {
   const unwanted: Unwanted = new Map()
-  const submitted = new Set<number>()
+  const submitted = new Array<boolean>(messages.length).fill(false)
   chunk.slice = {
     startedAt: performance.now(),
     async checkAgain() {
@@ -150,11 +152,11 @@ function watchSlice(
   const mayGo = (index: number) => {
     const message = messages[index]!
     if (!chunk.mayContinue() || unwanted.has(message.uuid)) return false
-    if (submitted.has(index)) return true
+    if (submitted[index]) return true
     if (!enter(message)) return false
     chunk.submittedParts += message.parts
     work.spans?.begin(message.uuid)
-    submitted.add(index)
+    submitted[index] = true
     return true
   }
   return { mayGo, unwanted }
@@ -166,13 +168,10 @@ function recordResult(work: Work, message: Attempt, result: SendResult, gatewayI
   switch (result.kind) {
     case 'accepted': {
       const at = work.clock()
-      const ids = result.providerIds ? { ids: { gatewayId, providerIds: result.providerIds } } : {}
-      return record(work, {
-        uuid,
-        sentAt: at,
-        ...ids,
-        ...(result.delivered ? { final: { status: 'DELIVERED', at } } : {}),
-      })
+      const report: StatusReport = { uuid, sentAt: at }
+      if (result.providerIds) report.ids = { gatewayId, providerIds: result.providerIds }
+      if (result.delivered) report.final = { status: 'DELIVERED', at }
+      return record(work, report)
     }
     case 'unknown': // submitted without an answer: the message may have been sent, so it is not sent again
       return record(work, { uuid, sentAt: work.clock(), ...idsOf(message, result.taken, gatewayId) })

@@ -3,9 +3,10 @@ import type { Tracer } from '../../base/tracing/tracer.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { RunnableLane, UnsentMessage } from '../../domain/lanes/lane.ts'
 import type { QueuedMessage } from '../../domain/messages/message.ts'
+import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
+import type { PendingReports } from '../recording/pending-reports.ts'
 import type { Recorder } from '../recording/recorder.ts'
-import { ignoreSetAside } from '../recording/set-aside.ts'
 import type { SendSpans } from './send-spans.ts'
 
 /** A message of a chunk. `gatewayId`: an earlier attempt through this gateway may have submitted some of its parts. */
@@ -24,8 +25,8 @@ export type SenderContext = {
 /** The state of a chunk while its messages are sent. */
 export type Work = SenderContext & {
   lane: RunnableLane
-  /** Batches of the recorder that contain results of this chunk. */
-  recording: Set<Promise<void>>
+  /** Results that the recorder has not written yet. */
+  pending: PendingReports
   /** Messages to be sent later, each at its place in the lane. */
   later: UnsentMessage[]
   /** Messages that have a result, or are to be sent later. */
@@ -36,10 +37,10 @@ export type Work = SenderContext & {
 }
 
 /** Gives a result to the recorder. */
-export function record(work: Work, statusReport: Parameters<Recorder['note']>[1]) {
+export function record(work: Work, statusReport: StatusReport) {
   work.decided.add(statusReport.uuid)
   const places = work.submitted.delete(statusReport.uuid) ? 1 : 0
-  work.recording.add(work.recorder.note(work.lane.companyId, statusReport, places).catch(ignoreSetAside))
+  work.recorder.noteAmong(work.pending, work.lane.companyId, statusReport, places)
 }
 
 export function refuseAll(work: Work, messages: Attempt[], errorCode: number): [] {
