@@ -151,8 +151,24 @@ export async function floorOf({ sql, companyId }: Stage): Promise<number> {
     'destination',
     'text',
   ]
+  const numbers = inventRecipients(REQUEST_SIZE).map(({ destination }) => destination)
   const rows = uuids.map((uuid, i) =>
-    [companyId, uuid, dispatchId, i, dispatchId, i, 1, 1, '15.0000', 'CREATED', 2, 1, '79161234567', text].join('\t'),
+    [
+      companyId,
+      uuid,
+      dispatchId,
+      i,
+      dispatchId,
+      i,
+      1,
+      1,
+      '15.0000',
+      'CREATED',
+      2,
+      1,
+      numbers[i % REQUEST_SIZE],
+      text,
+    ].join('\t'),
   )
   const begun = performance.now()
   for (let from = 0; from < MESSAGES; from += REQUEST_SIZE) {
