@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { piecesOf } from '../../base/pieces.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
@@ -165,10 +166,7 @@ export async function updateStatuses(
 ): Promise<StatusChange[]> {
   const wanted = new Map<string, StatusUpdate>()
   for (const update of updates) wanted.set(update.uuid, update)
-  const moved: ChangedMessage[] = []
-  for (const [to, alike] of Map.groupBy(wanted.values(), ({ to }) => to))
-    for (const some of piecesOf(alike, MOST_AT_ONCE))
-      moved.push(...(await store.updateStatuses(sql, companyId, from, to, some)))
+  const moved = await updateInPieces(sql, companyId, from, wanted.values())
   return moved.map(message => {
     const update = wanted.get(message.uuid)
     if (!update) throw new Error(`Message ${message.uuid} was updated without a request`)
@@ -176,6 +174,20 @@ export async function updateStatuses(
     const sent = from === 'SENT' || sentAt !== null
     return Object.assign(message, { from, to, at: momentOf(update), errorCode, sent, sentAt })
   })
+}
+
+/** The database works on one statement while the next one is prepared. In between the event loop does other work. */
+async function updateInPieces(sql: Sql, companyId: number, from: 'CREATED' | 'SENT', updates: Iterable<StatusUpdate>) {
+  const answers: Promise<ChangedMessage[]>[] = []
+  for (const [to, alike] of Map.groupBy(updates, ({ to }) => to)) {
+    for (const some of piecesOf(alike, MOST_AT_ONCE)) {
+      if (answers.length > 0) await nextTurn()
+      const answer = store.updateStatuses(sql, companyId, from, to, some).execute()
+      answer.catch(() => {}) // it is awaited below, maybe after it has failed
+      answers.push(answer)
+    }
+  }
+  return (await Promise.all(answers)).flat()
 }
 
 function momentOf({ uuid, finalAt, sentAt }: StatusUpdate): Date {
