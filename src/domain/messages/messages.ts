@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { piecesOf } from '../../base/pieces.ts'
+import { inPieces } from '../../db/in-pieces.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
   BLOCK_SIZE,
@@ -154,9 +153,6 @@ export type StatusChange = ChangedMessage & {
 /** Whether a message was sent and reached its final status in one change. Clients learn of both, first of the sending. */
 export const skippedSent = ({ from, to, sent }: StatusChange) => from === 'CREATED' && to !== 'SENT' && sent
 
-/** Preparing more rows for one statement would block the event loop, and delay verification codes. */
-const MOST_AT_ONCE = 250
-
 /** Updates statuses, each message at most once. Returns the changes that really happened. */
 export async function updateStatuses(
   sql: Sql,
@@ -166,28 +162,17 @@ export async function updateStatuses(
 ): Promise<StatusChange[]> {
   const wanted = new Map<string, StatusUpdate>()
   for (const update of updates) wanted.set(update.uuid, update)
-  const moved = await updateInPieces(sql, companyId, from, wanted.values())
-  return moved.map(message => {
+  const byStatus = [...Map.groupBy(wanted.values(), ({ to }) => to)]
+  const moved = await Promise.all(
+    byStatus.map(([to, alike]) => inPieces(alike, some => store.updateStatuses(sql, companyId, from, to, some))),
+  )
+  return moved.flat().map(message => {
     const update = wanted.get(message.uuid)
     if (!update) throw new Error(`Message ${message.uuid} was updated without a request`)
     const { to, sentAt, errorCode } = update
     const sent = from === 'SENT' || sentAt !== null
     return Object.assign(message, { from, to, at: momentOf(update), errorCode, sent, sentAt })
   })
-}
-
-/** The database works on one statement while the next one is prepared. In between the event loop does other work. */
-async function updateInPieces(sql: Sql, companyId: number, from: 'CREATED' | 'SENT', updates: Iterable<StatusUpdate>) {
-  const answers: Promise<ChangedMessage[]>[] = []
-  for (const [to, alike] of Map.groupBy(updates, ({ to }) => to)) {
-    for (const some of piecesOf(alike, MOST_AT_ONCE)) {
-      if (answers.length > 0) await nextTurn()
-      const answer = store.updateStatuses(sql, companyId, from, to, some).execute()
-      answer.catch(() => {}) // it is awaited below, maybe after it has failed
-      answers.push(answer)
-    }
-  }
-  return (await Promise.all(answers)).flat()
 }
 
 function momentOf({ uuid, finalAt, sentAt }: StatusUpdate): Date {

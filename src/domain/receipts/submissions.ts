@@ -1,4 +1,4 @@
-import { piecesOf } from '../../base/pieces.ts'
+import { inPieces } from '../../db/in-pieces.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { StatusReport } from './status-report.ts'
 import * as store from './submission-store.ts'
@@ -30,13 +30,9 @@ export async function submittedParts(
   }
 }
 
-/** Preparing more rows for one statement would block the event loop, and delay verification codes. */
-const MOST_AT_ONCE = 250
-
 /** Stores the operator's ids of submitted parts, so that receipts find their messages. */
 export async function storeOperatorIds(sql: Sql, companyId: number, reports: StatusReport[], now: Date): Promise<void> {
-  const rows = reports.flatMap(partsOf)
-  for (const some of piecesOf(rows, MOST_AT_ONCE)) await store.insertSubmissions(sql, companyId, some, now)
+  await inPieces(reports.flatMap(partsOf), some => store.insertSubmissions(sql, companyId, some, now))
 }
 
 function partsOf({ uuid, ids }: StatusReport): store.SubmittedPart[] {

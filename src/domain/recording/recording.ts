@@ -47,7 +47,10 @@ export async function recordWithin(
   const month = monthOf(context.now, context.billingZone)
   const account = await lockAccount(sql, companyId, month)
   const joined = joinReports(reports)
-  const changes = await changeStatuses(sql, companyId, joined)
+  const [changes] = await Promise.all([
+    changeStatuses(sql, companyId, joined),
+    storeOperatorIds(sql, companyId, reports, context.now),
+  ])
   await storeLateReceipts(sql, companyId, joined, changes, context.now)
   const [dispatches, costs] = await Promise.all([
     dispatchesOf(sql, companyId, changes),
@@ -67,7 +70,6 @@ export async function recordWithin(
     ),
     reduceCreated(sql, companyId, changes),
     enqueueCallbacks(sql, companyId, partnerCallbacks(changes, dispatches), context.now),
-    storeOperatorIds(sql, companyId, reports, context.now),
     countStatusChanges(sql, companyId, changes, costs.filter(isMessageCost), kindOf),
   ])
   await completeDispatches(sql, companyId, changes)

@@ -10,10 +10,13 @@ import type { RecordingContext } from '../../domain/recording/context.ts'
 import { recordStatusReports } from '../../domain/recording/recording.ts'
 import { SubmissionWindow } from '../sending/submission-window.ts'
 import { PendingReports } from './pending-reports.ts'
+import { ReceiptPace } from './receipt-pace.ts'
 import { type Entry, ReportBuffer } from './report-buffer.ts'
 import { SetAside } from './set-aside.ts'
 
 const RETRY_MS = 250
+/** Submissions may wait long for their receipts. Receipts that come meanwhile are ready much earlier. */
+const LOOK_AGAIN_MS = 20
 /** After `hurry`, how long the recorder still tries to write. */
 const PATIENCE_MS = 10_000
 /** How often a whole batch is tried that a reachable database refuses, before its halves are tried. */
@@ -41,8 +44,8 @@ type Company = {
   emptied: Promise<void>
 }
 
-const newCompany = (): Company => ({
-  buffer: new ReportBuffer(),
+const newCompany = (pace: ReceiptPace): Company => ({
+  buffer: new ReportBuffer(pace),
   writing: [],
   away: undefined,
   emptied: Promise.resolve(),
@@ -60,6 +63,7 @@ export class Recorder {
   readonly #context: RecorderContext
   /** By company, while it has status reports to write. */
   readonly #companies = new Map<number, Company>()
+  readonly #pace = new ReceiptPace()
   #giveUpAt = Number.POSITIVE_INFINITY
 
   constructor(context: RecorderContext) {
@@ -105,7 +109,7 @@ export class Recorder {
   #add(companyId: number, statusReport: StatusReport): { company: Company; entry: Entry } {
     let company = this.#companies.get(companyId)
     if (company) return { company, entry: company.buffer.add(statusReport) }
-    company = newCompany()
+    company = newCompany(this.#pace)
     const entry = company.buffer.add(statusReport)
     this.#companies.set(companyId, company)
     company.emptied = this.#empty(companyId, company)
@@ -127,7 +131,7 @@ export class Recorder {
   async #empty(companyId: number, company: Company) {
     const { buffer } = company
     for (let readyInMs = buffer.readyInMs(); readyInMs !== undefined; readyInMs = buffer.readyInMs()) {
-      if (readyInMs > 0) await pause(readyInMs)
+      if (readyInMs > 0) await pause(Math.min(readyInMs, LOOK_AGAIN_MS))
       else await this.#write(companyId, company, buffer.take())
     }
     this.#companies.delete(companyId)
