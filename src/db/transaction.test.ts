@@ -204,3 +204,45 @@ async function startProxy(databaseUrl: string) {
   }
   return { url: url.href, reset, close: () => new Promise(resolve => server.close(resolve)) }
 }
+
+describe('a statement after the end of its transaction', () => {
+  const lines = async () => (await db.sql<{ line: string }[]>`select line from lines`).map(({ line }) => line)
+
+  test('is refused when a function beside it has failed, and is not committed by itself', async () => {
+    let late: Promise<unknown> = Promise.resolve()
+    const failed = pool.begin(async sql => {
+      const slow = async () => {
+        await turn()
+        await turn()
+        await sql`insert into lines values ('late')`
+      }
+      late = slow()
+      await Promise.all([late, sql`select 1 / ${0}::int`])
+    })
+    await expect(failed).rejects.toMatchObject({ code: '22012' })
+    await expect(late).rejects.toThrow('a statement came after its transaction was over')
+    expect(await lines()).toEqual([])
+  })
+
+  test('is refused after a savepoint, too, and the outer transaction goes on', async () => {
+    let late: Promise<unknown> = Promise.resolve()
+    await pool.begin(async sql => {
+      const work = sql.savepoint(async own => {
+        const slow = async () => {
+          await turn()
+          await own`insert into lines values ('late')`
+        }
+        late = slow()
+        late.catch(() => {})
+        throw new Error('given up')
+      })
+      await expect(work).rejects.toThrow('given up')
+      await turn()
+      await turn()
+      await sql`insert into lines values ('kept')`
+    })
+    await expect(late).rejects.toThrow('a statement came after its transaction was over')
+    expect(await lines()).toEqual(['kept'])
+    await db.sql`truncate lines`
+  })
+})

@@ -5,7 +5,10 @@ import { refuseUnwritable } from './statement-values.ts'
 type Transaction = postgres.TransactionSql
 type Work = (sql: Transaction) => unknown
 type Begin = (options: string, work: Work) => Promise<unknown>
+/** Of a transaction, shared with its savepoints. */
 type State = { lost: boolean }
+/** Of a transaction or one of its savepoints. */
+type Scope = { state: State; isOver: boolean; outer?: Scope }
 
 /**
  * Guards transactions against a bug of the driver (https://github.com/porsager/postgres/issues/1216 and 1208, open in
@@ -15,6 +18,10 @@ type State = { lost: boolean }
  *
  * So after a lost connection this guard rejects all statements of the transaction, and the function of the transaction
  * never appears to end. The driver has already rejected the transaction, and has nothing to roll back.
+ *
+ * It also rejects statements that come after the function has failed or returned. When one of several functions that work
+ * in parallel fails, the driver rolls back, but the others may be between two statements. Their next statement would be
+ * committed by itself, outside of any transaction.
  *
  * `settings` is a statement for the beginning of each transaction.
  */
@@ -29,8 +36,9 @@ export function guardTransactions<Pool extends { begin: unknown }>(pool: Pool, s
   pool.begin = (async (...args: [string, Work] | [Work]) => {
     const work = withSettings(args.at(-1) as Work)
     const state = { lost: false }
+    const scope = { state, isOver: false }
     try {
-      return await begin(typeof args[0] === 'string' ? args[0] : '', sql => untilLost(work, guarded(sql, state), state))
+      return await begin(typeof args[0] === 'string' ? args[0] : '', sql => untilLost(work, guarded(sql, scope), scope))
     } catch (error) {
       state.lost = true
       throw error
@@ -39,9 +47,14 @@ export function guardTransactions<Pool extends { begin: unknown }>(pool: Pool, s
   return pool
 }
 
-function untilLost(work: Work, sql: Transaction, state: State, onLost = () => {}): Promise<unknown> {
+function untilLost(work: Work, sql: Transaction, scope: Scope, onLost = () => {}): Promise<unknown> {
+  const { state } = scope
   return new Promise((resolve, reject) => {
-    const end = (settle: () => void) => (state.lost ? onLost() : settle())
+    const end = (settle: () => void) => {
+      scope.isOver = true
+      if (state.lost) onLost()
+      else settle()
+    }
     Promise.resolve(work(sql)).then(
       value => end(() => resolve(value)),
       error => {
@@ -52,20 +65,21 @@ function untilLost(work: Work, sql: Transaction, state: State, onLost = () => {}
   })
 }
 
-/** The same transaction. It rejects statements after its connection is lost, and statements that the driver cannot write. */
-function guarded(sql: Transaction, state: State): Transaction {
-  const refuseLost = () => {
-    if (state.lost) throw connectionLost()
+/** The same transaction. It rejects statements after its connection is lost or its work is over, and statements that the driver cannot write. */
+function guarded(sql: Transaction, scope: Scope): Transaction {
+  const refuseLate = () => {
+    if (isOver(scope)) throw new Error('a statement came after its transaction was over')
+    if (scope.state.lost) throw connectionLost()
   }
   return new Proxy(sql, {
     apply(target, self, args) {
-      refuseLost()
+      refuseLate()
       refuseUnwritable(args)
       return Reflect.apply(target, self, args)
     },
     get(target, name) {
-      if (name === 'unsafe' || name === 'savepoint') refuseLost()
-      return name === 'savepoint' ? guardedSavepoint(target, state) : Reflect.get(target, name)
+      if (name === 'unsafe' || name === 'savepoint') refuseLate()
+      return name === 'savepoint' ? guardedSavepoint(target, scope) : Reflect.get(target, name)
     },
   })
 }
@@ -75,15 +89,18 @@ function guarded(sql: Transaction, state: State): Transaction {
  * driver must not roll back to the savepoint, so for the driver the work never ends. The caller gets the error.
  */
 const guardedSavepoint =
-  (sql: Transaction, state: State) =>
+  (sql: Transaction, outer: Scope) =>
   (...args: [string, Work] | [Work]): Promise<unknown> => {
     const work = args.at(-1) as Work
     const lost = Promise.withResolvers<never>()
     const onLost = () => lost.reject(connectionLost())
-    const inner: Work = own => untilLost(work, guarded(own, state), state, onLost)
+    const scope = { state: outer.state, isOver: false, outer }
+    const inner: Work = own => untilLost(work, guarded(own, scope), scope, onLost)
     const ended = typeof args[0] === 'string' ? sql.savepoint(args[0], inner) : sql.savepoint(inner)
     return Promise.race([ended, lost.promise])
   }
+
+const isOver = ({ isOver: isItself, outer }: Scope): boolean => isItself || (outer !== undefined && isOver(outer))
 
 const connectionLost = () =>
   Object.assign(new Error('the connection of this transaction was lost'), { code: 'CONNECTION_CLOSED' })

@@ -78,7 +78,7 @@ test('the error of an unknown connector contains its name', () => {
 describe('the feed', () => {
   const noted: unknown[] = []
   const recorder = {
-    noteSoonAmong: (_: PendingReports, companyId: number, statusReport: object) =>
+    noteSoonFor: (_: PendingReports, companyId: number, statusReport: object) =>
       void noted.push({ companyId, ...statusReport }),
   } as unknown as Recorder
   const at = new Date('2026-03-01T10:00:00Z')

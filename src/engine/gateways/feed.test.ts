@@ -72,9 +72,9 @@ describe('while the node of a company is away', () => {
   async function onTwoNodes() {
     const node = aNodeOf(db.sql)
     const [lost, other] = [await sentMessages(node.sql), await sentMessages()]
-    const noteSoonAmong: Recorder['noteSoonAmong'] = (pending, companyId, report) =>
-      (companyId === lost.companyId ? lost : other).recorder.noteSoonAmong(pending, companyId, report)
-    const recorder = { note: other.recorder.note, noteSoonAmong }
+    const noteSoonFor: Recorder['noteSoonFor'] = (pending, companyId, report) =>
+      (companyId === lost.companyId ? lost : other).recorder.noteSoonFor(pending, companyId, report)
+    const recorder = { note: other.recorder.note, noteSoonFor }
     return { node, lost, other, recorder }
   }
 

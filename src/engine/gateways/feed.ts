@@ -24,7 +24,7 @@ import { knownReceiptIds, withReadId } from './receipt-ids.ts'
 export type FeedContext = {
   sql: Pool
   log: Logger
-  recorder: Pick<Recorder, 'note' | 'noteSoonAmong'>
+  recorder: Pick<Recorder, 'note' | 'noteSoonFor'>
   clock?: () => Date
   /** Texts by which a subscriber asks not to be written to again. The default is `STOP_WORDS`. */
   stopWords?: readonly string[]
@@ -96,7 +96,7 @@ type Recording = Pick<FeedContext, 'recorder' | 'tracer' | 'clock'>
 async function recordAll<R>({ recorder, tracer, clock = newDate }: Recording, matched: Matched<R>[]) {
   const startedAt = clock()
   const pending = new PendingReports()
-  for (const { companyId, statusReport } of matched) recorder.noteSoonAmong(pending, companyId, statusReport)
+  for (const { companyId, statusReport } of matched) recorder.noteSoonFor(pending, companyId, statusReport)
   await pending.ended()
   const { left = [], written = [] } = Object.groupBy(matched, one => (isLeft(pending, one) ? 'left' : 'written'))
   if (tracer) for (const { statusReport } of written) traceReceipt(tracer, statusReport, startedAt, clock())

@@ -2,7 +2,7 @@ import { SetAside } from './set-aside.ts'
 
 /**
  * Status reports that a caller noted and waits for. All share one promise: a promise for each report cost the engine more
- * than a tenth of its time.
+ * than a tenth of its time. No report may be added after `ended` or `recorded` has resolved.
  */
 export class PendingReports {
   /** Why reports were not written, by the uuid of the message. */
@@ -17,14 +17,13 @@ export class PendingReports {
 
   /** One report is committed. */
   written(): void {
-    this.#open -= 1
-    if (this.#open === 0) this.#ended?.resolve()
+    this.#close()
   }
 
   /** One report is not written. */
   failed(uuid: string, error: unknown): void {
     this.failures.set(uuid, error)
-    this.written()
+    this.#close()
   }
 
   /** Resolves when no report is open any more, with or without failures. */
@@ -38,5 +37,10 @@ export class PendingReports {
   async recorded(): Promise<void> {
     await this.ended()
     for (const error of this.failures.values()) if (!(error instanceof SetAside)) throw error
+  }
+
+  #close() {
+    this.#open -= 1
+    if (this.#open === 0) this.#ended?.resolve()
   }
 }

@@ -139,7 +139,7 @@ describe('while the node of a company is away', () => {
     const submit = async (uuid: string) => {
       recorder.window.enter(await recorder.window.reserve(1))
       const pending = new PendingReports()
-      recorder.noteAmong(pending, world.companyId, sent(uuid), 1)
+      recorder.noteFor(pending, world.companyId, sent(uuid), 1)
       return pending.recorded()
     }
     node.isAway = true

@@ -10,13 +10,10 @@ import type { RecordingContext } from '../../domain/recording/context.ts'
 import { recordStatusReports } from '../../domain/recording/recording.ts'
 import { SubmissionWindow } from '../sending/submission-window.ts'
 import { PendingReports } from './pending-reports.ts'
-import { ReceiptPace } from './receipt-pace.ts'
 import { type Entry, ReportBuffer } from './report-buffer.ts'
 import { SetAside } from './set-aside.ts'
 
 const RETRY_MS = 250
-/** Submissions may wait long for their receipts. Receipts that come meanwhile are ready much earlier. */
-const LOOK_AGAIN_MS = 20
 /** After `hurry`, how long the recorder still tries to write. */
 const PATIENCE_MS = 10_000
 /** How often a whole batch is tried that a reachable database refuses, before its halves are tried. */
@@ -44,8 +41,8 @@ type Company = {
   emptied: Promise<void>
 }
 
-const newCompany = (pace: ReceiptPace): Company => ({
-  buffer: new ReportBuffer(pace),
+const newCompany = (): Company => ({
+  buffer: new ReportBuffer(),
   writing: [],
   away: undefined,
   emptied: Promise.resolve(),
@@ -63,7 +60,6 @@ export class Recorder {
   readonly #context: RecorderContext
   /** By company, while it has status reports to write. */
   readonly #companies = new Map<number, Company>()
-  readonly #pace = new ReceiptPace()
   #giveUpAt = Number.POSITIVE_INFINITY
 
   constructor(context: RecorderContext) {
@@ -75,7 +71,7 @@ export class Recorder {
    * error when the recorder stopped before.
    */
   note(companyId: number, statusReport: StatusReport): Promise<void> {
-    return settled(pending => this.noteAmong(pending, companyId, statusReport))
+    return noteOne(pending => this.noteFor(pending, companyId, statusReport))
   }
 
   /**
@@ -84,11 +80,11 @@ export class Recorder {
    * other nodes. The report is still written when the node is back, before timers of the message can end it.
    */
   noteSoon(companyId: number, statusReport: StatusReport): Promise<void> {
-    return settled(pending => this.noteSoonAmong(pending, companyId, statusReport))
+    return noteOne(pending => this.noteSoonFor(pending, companyId, statusReport))
   }
 
   /** The same as `note`, for one of many reports. When it is written, `places` of the submission window become free. */
-  noteAmong(pending: PendingReports, companyId: number, statusReport: StatusReport, places = 0): void {
+  noteFor(pending: PendingReports, companyId: number, statusReport: StatusReport, places = 0): void {
     const { company, entry } = this.#add(companyId, statusReport)
     if (company.away === undefined) entry.places += places
     else this.window.leave(places)
@@ -97,7 +93,7 @@ export class Recorder {
   }
 
   /** The same as `noteSoon`, for one of many reports. */
-  noteSoonAmong(pending: PendingReports, companyId: number, statusReport: StatusReport): void {
+  noteSoonFor(pending: PendingReports, companyId: number, statusReport: StatusReport): void {
     const known = this.#companies.get(companyId)
     const isRefused = known?.away !== undefined && known.buffer.size >= MOST_KEPT
     const { company, entry } = isRefused ? { company: known, entry: undefined } : this.#add(companyId, statusReport)
@@ -109,7 +105,7 @@ export class Recorder {
   #add(companyId: number, statusReport: StatusReport): { company: Company; entry: Entry } {
     let company = this.#companies.get(companyId)
     if (company) return { company, entry: company.buffer.add(statusReport) }
-    company = newCompany(this.#pace)
+    company = newCompany()
     const entry = company.buffer.add(statusReport)
     this.#companies.set(companyId, company)
     company.emptied = this.#empty(companyId, company)
@@ -131,7 +127,7 @@ export class Recorder {
   async #empty(companyId: number, company: Company) {
     const { buffer } = company
     for (let readyInMs = buffer.readyInMs(); readyInMs !== undefined; readyInMs = buffer.readyInMs()) {
-      if (readyInMs > 0) await pause(Math.min(readyInMs, LOOK_AGAIN_MS))
+      if (readyInMs > 0) await pause(readyInMs)
       else await this.#write(companyId, company, buffer.take())
     }
     this.#companies.delete(companyId)
@@ -211,14 +207,14 @@ export class Recorder {
 }
 
 /** One report with a promise of its own. A rejection that no caller waits for is no error of the process. */
-function settled(noteAmong: (pending: PendingReports) => void): Promise<void> {
+function noteOne(noteFor: (pending: PendingReports) => void): Promise<void> {
   const pending = new PendingReports()
-  noteAmong(pending)
-  const settled = pending.ended().then(() => {
+  noteFor(pending)
+  const written = pending.ended().then(() => {
     for (const error of pending.failures.values()) throw error
   })
-  settled.catch(() => {})
-  return settled
+  written.catch(() => {})
+  return written
 }
 
 function resolve({ waiting, waitingSoon }: Entry) {
@@ -226,7 +222,7 @@ function resolve({ waiting, waitingSoon }: Entry) {
   for (const pending of waitingSoon) pending.written()
 }
 
-/** Nothing waits for the entry any more. */
+/** The rest of its batch is resolved later: the entry must then have no callers any more. */
 function reject(entry: Entry, error: Error) {
   const { waiting, waitingSoon, statusReport } = entry
   entry.waiting = []

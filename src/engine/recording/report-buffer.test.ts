@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { PROMPT_MS, ReceiptPace } from './receipt-pace.ts'
 import { ReportBuffer } from './report-buffer.ts'
 
 const at = new Date()
@@ -8,9 +7,9 @@ const delivered = (uuid: string) => ({ uuid, final: { status: 'DELIVERED' as con
 const named = (name: string, count: number) => Array.from({ length: count }, (_, i) => `${name}${i}`)
 
 /** A buffer with a clock that the test moves. */
-function aBuffer(pace = new ReceiptPace()) {
+function aBuffer() {
   let now = 1000
-  const buffer = new ReportBuffer(pace, () => now)
+  const buffer = new ReportBuffer(() => now)
   const passMs = (ms: number) => {
     now += ms
   }
@@ -69,6 +68,14 @@ test('a receipt joins the waiting report of its submission: one status report in
   expect(buffer.readyInMs()).toBeUndefined()
 })
 
+test('many final statuses are ready at once', () => {
+  const buffer = aBuffer()
+  for (const uuid of named('m', 499)) buffer.add(delivered(uuid))
+  expect(buffer.readyInMs()).toBe(20)
+  buffer.add(delivered('one more'))
+  expect(buffer.readyInMs()).toBe(0)
+})
+
 test('final statuses are taken first, together with only the submissions that have waited long', () => {
   const buffer = aBuffer()
   for (const uuid of named('old', 3)) buffer.add(sent(uuid))
@@ -101,41 +108,4 @@ test('submissions are taken too, for any number of receipts', () => {
   }
   expect(written.filter(uuid => uuid.startsWith('s'))).toHaveLength(900)
   expect(written.filter(uuid => uuid.startsWith('r'))).toHaveLength(3100)
-})
-
-/** The operators have reported messages at once. */
-function promptPace() {
-  const pace = new ReceiptPace()
-  for (let i = 0; i < 2000; i++) pace.joined()
-  return pace
-}
-
-test('submissions wait for the receipts of operators that report promptly, and not for ever', () => {
-  const buffer = aBuffer(promptPace())
-  for (const uuid of named('m', 3000)) buffer.add(sent(uuid))
-  expect(buffer.readyInMs()).toBe(PROMPT_MS)
-  buffer.passMs(PROMPT_MS - 100)
-  for (const uuid of named('m', 500)) buffer.add(delivered(uuid))
-  expect(buffer.readyInMs()).toBe(0)
-  expect(buffer.taken()).toEqual(named('m', 500).map(uuid => ({ ...sent(uuid), ...delivered(uuid) })))
-  expect(buffer.readyInMs()).toBe(100)
-  buffer.passMs(100)
-  expect(buffer.readyInMs()).toBe(0)
-  expect(buffer.taken()).toHaveLength(1000)
-})
-
-test('a few submissions are written soon, however promptly the operators report', () => {
-  const buffer = aBuffer(promptPace())
-  for (const uuid of named('m', 10)) buffer.add(sent(uuid))
-  expect(buffer.readyInMs()).toBe(5)
-  buffer.passMs(5)
-  expect(buffer.taken()).toHaveLength(10)
-})
-
-test('many final statuses are ready at once, because the operator waits for acknowledgements', () => {
-  const buffer = aBuffer()
-  for (const uuid of named('m', 499)) buffer.add(delivered(uuid))
-  expect(buffer.readyInMs()).toBe(20)
-  buffer.add(delivered('one more'))
-  expect(buffer.readyInMs()).toBe(0)
 })

@@ -1,21 +1,18 @@
 import { joinStatusReports, type StatusReport } from '../../domain/receipts/status-report.ts'
 import type { PendingReports } from './pending-reports.ts'
-import { PROMPT_MS, ReceiptPace } from './receipt-pace.ts'
 
 /**
  * Status reports are written when none has come for `QUIET_MS`, at the latest `LINGER_MS` after the first, or at once
  * when there are `MANY`. The pause lets a receipt that follows its submission closely join it: the message then changes
  * its status once instead of twice. More than a `FEW` reports wait longer for the next ones, because the engine submits
- * single messages in bursts, and several bursts are cheaper to write together. When the operators report promptly, more
- * than a few submissions wait for their receipts even longer: an operator that waits for our acknowledgements reports
- * thousands of messages with a delay, although it delivered them at once.
+ * single messages in bursts, and several bursts are cheaper to write together.
  */
 const QUIET_MS = 5
 const QUIET_OF_MORE_MS = 20
 const FEW = 10
 const LINGER_MS = 40
 const MANY = 2000
-/** So many final statuses are written at once, because the operator waits for our acknowledgements. */
+/** So many final statuses are written at once, because the operator waits for our acknowledgements before it sends more. */
 const MANY_FINAL = 500
 /** Preparing thousands of rows at once would block the event loop, and delay verification codes. */
 const MOST_AT_ONCE = 1000
@@ -41,12 +38,10 @@ export class ReportBuffer {
   readonly #submitted = new Map<string, Entry>()
   /** With the final status that the operator reported. */
   readonly #final = new Map<string, Entry>()
-  readonly #pace: ReceiptPace
   readonly #clock: () => number
   #lastAt = 0
 
-  constructor(pace = new ReceiptPace(), clock: () => number = () => performance.now()) {
-    this.#pace = pace
+  constructor(clock: () => number = () => performance.now()) {
     this.#clock = clock
   }
 
@@ -58,7 +53,6 @@ export class ReportBuffer {
     if (submitted) return this.#joinSubmitted(submitted, statusReport)
     const final = this.#final.get(uuid)
     if (final) return join(final, statusReport)
-    if (statusReport.final) this.#pace.alone(uuid, this.#lastAt)
     const entry = { statusReport, waiting: [], waitingSoon: [], since: this.#lastAt, places: 0 }
     const entries = statusReport.final ? this.#final : this.#submitted
     entries.set(uuid, entry)
@@ -68,7 +62,6 @@ export class ReportBuffer {
   #joinSubmitted(entry: Entry, statusReport: StatusReport): Entry {
     join(entry, statusReport)
     if (!entry.statusReport.final) return entry
-    this.#pace.joined()
     this.#submitted.delete(statusReport.uuid)
     this.#final.set(statusReport.uuid, entry)
     return entry
@@ -85,36 +78,12 @@ export class ReportBuffer {
 
   /** Milliseconds until the next batch is to be written; undefined when the buffer is empty. */
   readyInMs(): number | undefined {
-    if (this.size === 0) return undefined
-    return Math.max(Math.min(this.#finalDueAt(), this.#submittedDueAt()) - this.#clock(), 0)
-  }
-
-  #finalDueAt(): number {
-    if (this.#final.size === 0) return Number.POSITIVE_INFINITY
-    return this.#final.size >= MANY_FINAL ? 0 : this.#quietAt(firstOf(this.#final))
-  }
-
-  #submittedDueAt(): number {
-    const first = firstOf(this.#submitted)
-    if (!first) return Number.POSITIVE_INFINITY
-    if (this.#awaitsReceipts()) return first.since + PROMPT_MS
-    return this.size >= MANY ? 0 : this.#quietAt(first)
-  }
-
-  #quietAt(first: Entry | undefined): number {
-    const quietMs = this.size > FEW ? QUIET_OF_MORE_MS : QUIET_MS
-    return Math.min(this.#lastAt + quietMs, (first?.since ?? this.#lastAt) + LINGER_MS)
-  }
-
-  /** How long submissions wait at least for their receipts. */
-  #leastWaitMs(): number {
-    if (this.#awaitsReceipts()) return PROMPT_MS
-    return this.#final.size > 0 ? LINGER_MS : 0
-  }
-
-  /** Whether submissions wait for their receipts. A few are written soon, because they cost little. */
-  #awaitsReceipts(): boolean {
-    return this.size > FEW && this.#pace.isPrompt
+    const count = this.size
+    if (count === 0) return undefined
+    if (count >= MANY || this.#final.size >= MANY_FINAL) return 0
+    const oldest = Math.min(firstSince(this.#submitted, this.#lastAt), firstSince(this.#final, this.#lastAt))
+    const quietMs = count > FEW ? QUIET_OF_MORE_MS : QUIET_MS
+    return Math.max(Math.min(this.#lastAt + quietMs, oldest + LINGER_MS) - this.#clock(), 0)
   }
 
   /**
@@ -123,14 +92,11 @@ export class ReportBuffer {
    * again after a crash. Recent submissions stay, so that their receipts can still join them.
    */
   take(): Entry[] {
-    const now = this.#clock()
-    const longAgo = now - this.#leastWaitMs()
+    const longAgo = this.#final.size === 0 ? Number.POSITIVE_INFINITY : this.#clock() - LINGER_MS
     const late = takeSome(this.#submitted, MOST_LATE, longAgo)
     const final = takeSome(this.#final, MOST_AT_ONCE - late.length)
-    const others = takeSome(this.#submitted, MOST_AT_ONCE - late.length - final.length, longAgo)
-    const submitted = [...late, ...others]
-    for (const { statusReport, since } of submitted) this.#pace.written(statusReport.uuid, since, now)
-    return [...final, ...submitted]
+    const room = MOST_AT_ONCE - late.length - final.length
+    return [...final, ...late, ...takeSome(this.#submitted, room, longAgo)]
   }
 }
 
@@ -139,7 +105,7 @@ function join(entry: Entry, statusReport: StatusReport): Entry {
   return entry
 }
 
-const firstOf = (entries: Map<string, Entry>) => entries.values().next().value
+const firstSince = (entries: Map<string, Entry>, otherwise: number) => entries.values().next().value?.since ?? otherwise
 
 function takeSome(entries: Map<string, Entry>, most: number, before = Number.POSITIVE_INFINITY): Entry[] {
   const taken: Entry[] = []

@@ -56,7 +56,9 @@ export async function sendMessages(
   }
   const untouched = messages.filter(({ uuid }) => !work.decided.has(uuid))
   const left = [...work.later, ...untouched.map(message => unsentMessageOf(message, context.clock()))]
-  return { recorded: work.pending.recorded(), left }
+  const recorded = work.pending.recorded()
+  recorded.catch(() => {}) // the caller may still wait for something else when it is rejected
+  return { recorded, left }
 }
 
 /**

@@ -40,7 +40,7 @@ export type Work = SenderContext & {
 export function record(work: Work, statusReport: StatusReport) {
   work.decided.add(statusReport.uuid)
   const places = work.submitted.delete(statusReport.uuid) ? 1 : 0
-  work.recorder.noteAmong(work.pending, work.lane.companyId, statusReport, places)
+  work.recorder.noteFor(work.pending, work.lane.companyId, statusReport, places)
 }
 
 export function refuseAll(work: Work, messages: Attempt[], errorCode: number): [] {
