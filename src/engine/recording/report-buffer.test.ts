@@ -68,14 +68,6 @@ test('a receipt joins the waiting report of its submission: one status report in
   expect(buffer.readyInMs()).toBeUndefined()
 })
 
-test('many final statuses are ready at once', () => {
-  const buffer = aBuffer()
-  for (const uuid of named('m', 499)) buffer.add(delivered(uuid))
-  expect(buffer.readyInMs()).toBe(20)
-  buffer.add(delivered('one more'))
-  expect(buffer.readyInMs()).toBe(0)
-})
-
 test('final statuses are taken first, together with only the submissions that have waited long', () => {
   const buffer = aBuffer()
   for (const uuid of named('old', 3)) buffer.add(sent(uuid))

@@ -12,8 +12,6 @@ const QUIET_OF_MORE_MS = 20
 const FEW = 10
 const LINGER_MS = 40
 const MANY = 2000
-/** So many final statuses are written at once, because the operator waits for our acknowledgements before it sends more. */
-const MANY_FINAL = 500
 /** Preparing thousands of rows at once would block the event loop, and delay verification codes. */
 const MOST_AT_ONCE = 1000
 /** Places of a batch for submissions that have waited long, however many receipts there are. */
@@ -80,7 +78,7 @@ export class ReportBuffer {
   readyInMs(): number | undefined {
     const count = this.size
     if (count === 0) return undefined
-    if (count >= MANY || this.#final.size >= MANY_FINAL) return 0
+    if (count >= MANY) return 0
     const oldest = Math.min(firstSince(this.#submitted, this.#lastAt), firstSince(this.#final, this.#lastAt))
     const quietMs = count > FEW ? QUIET_OF_MORE_MS : QUIET_MS
     return Math.max(Math.min(this.#lastAt + quietMs, oldest + LINGER_MS) - this.#clock(), 0)
