@@ -11,13 +11,8 @@ export type Child = {
   stop(): Promise<void>
 }
 
-export async function startChild(
-  file: string,
-  env: Record<string, string>,
-  nodeOptions: string[] = [],
-): Promise<Child> {
+export async function startChild(file: string, env: Record<string, string>): Promise<Child> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
-    execArgv: [...process.execArgv, ...nodeOptions],
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

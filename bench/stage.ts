@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ENGINE_MEMORY } from '../src/commands/service/processes/young-generation.ts'
 import { openEmbeddedServer } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { connect, type Pool } from '../src/db/sql.ts'
@@ -78,9 +77,8 @@ export async function stageOn(
   const partner = await aPartner(sql)
   const companyId = await aCompany(sql, partner)
   const senders = await sendersOf(sql, companyId)
-  const start = async (file: string, env: Record<string, string> = {}, nodeOptions?: string[]) => {
-    const given = { DATABASE_URL: url, PARTNER_ID: String(partner.partnerId), ...env }
-    const child = await startChild(file, given, nodeOptions)
+  const start = async (file: string, env: Record<string, string> = {}) => {
+    const child = await startChild(file, { DATABASE_URL: url, PARTNER_ID: String(partner.partnerId), ...env })
     cleanups.push(child.stop)
     return child
   }
@@ -92,7 +90,7 @@ export async function stageOn(
     senderIds: senders,
     startService: env => start('service.ts', env),
     startBare: () => start('bare.ts'),
-    startEngine: env => start('engine-process.ts', env, [ENGINE_MEMORY]),
+    startEngine: env => start('engine-process.ts', env),
   }
 }
 

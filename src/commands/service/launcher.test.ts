@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { projectDir } from '../../base/process/project.ts'
-import { ENGINE_MEMORY } from './processes/young-generation.ts'
 
 let project: string
 
@@ -14,12 +13,6 @@ beforeAll(async () => {
   await cp(join(projectDir, 'bin'), join(project, 'bin'), { recursive: true })
 })
 afterAll(() => rm(project, { recursive: true, force: true }))
-
-test('an engine that is started alone has the same young generation as an engine of `serve`', async () => {
-  expect(await readFile(join(projectDir, 'bin/tidings'), 'utf8')).toContain(
-    `engine) young=${ENGINE_MEMORY.split('=')[1]} ;;`,
-  )
-})
 
 const run = () => spawnSync(join(project, 'bin/tidings'), ['serve'], { encoding: 'utf8', cwd: '/' })
 

@@ -24,7 +24,6 @@ import { Children, READY } from './processes/children.ts'
 import { connectionsForCodes, fittingCounts, inWords, type ProcessCounts, wantedCounts } from './processes/counts.ts'
 import { exchangeMetrics, MetricsExchange } from './processes/metrics-exchange.ts'
 import { connectionsOfParent, SharedPort } from './processes/shared-port.ts'
-import { ENGINE_MEMORY } from './processes/young-generation.ts'
 import { type Stopped, untilStopped } from './stopping.ts'
 import { openTracer } from './tracing/open-tracer.ts'
 
@@ -68,7 +67,7 @@ type Processes = {
 async function startProcesses(service: Service, counts: ProcessCounts): Promise<Processes> {
   const children = new Children(service.log)
   const api = counts.api === 1 ? await serveHere(service) : await serveInChildren(service, counts.api, children)
-  const startEngine = () => startProcess(['engine'], api.address, [ENGINE_MEMORY])
+  const startEngine = () => startProcess(['engine'], api.address)
   const engines = Array.from({ length: counts.engines }, () => children.keep('engine', startEngine))
   return {
     address: api.address,
@@ -113,9 +112,8 @@ async function serveInChildren({ config }: Service, count: number, children: Chi
 }
 
 /** In a process group of its own: Ctrl-C in the terminal reaches us alone, and we stop it. */
-const startProcess = (words: string[], { port }: Address, nodeOptions: string[] = []): ChildProcess =>
+const startProcess = (words: string[], { port }: Address): ChildProcess =>
   fork(main, words, {
-    execArgv: [...process.execArgv, ...nodeOptions],
     env: { ...process.env, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     detached: true,

@@ -1,8 +1,8 @@
 import { SetAside } from './set-aside.ts'
 
 /**
- * Status reports that a caller noted and waits for. All share one promise: a promise for each report cost the engine more
- * than a tenth of its time. No report may be added after `ended` or `recorded` has resolved.
+ * Status reports that a caller noted and waits for. All share one promise: several promises for each message made much
+ * work for the garbage collector. No report may be added after `ended` or `recorded` has resolved.
  */
 export class PendingReports {
   /** Why reports were not written, by the uuid of the message. */
