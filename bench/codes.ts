@@ -8,6 +8,7 @@ import type { Stage } from './stage.ts'
 
 const DISPATCH = 1_000_000
 const CODES = 200
+const WARM_UP = 20
 const EVERY_MS = 100
 /** The last codes are handed over by then. */
 const RUN_OUT_MS = 2000
@@ -36,6 +37,7 @@ export async function codesBehindDispatch(
   mostRatio: number,
   dispatch = DISPATCH,
 ): Promise<Figure[]> {
+  await timesOf(stage, sendCode, WARM_UP) // the first code also starts the thread that sends codes
   const idle = await timesOf(stage, sendCode)
   const dispatchId = await createDispatch(stage, port, dispatch)
   const connection = await openConnection(port)
@@ -91,10 +93,10 @@ async function pendingOf({ sql, companyId }: Stage, dispatchId: number): Promise
 }
 
 /** Codes one after another at a steady pace: from the commit that accepted each to the operator's yes. */
-async function timesOf({ sql, companyId }: Stage, sendCode: () => Promise<string>): Promise<Times> {
+async function timesOf({ sql, companyId }: Stage, sendCode: () => Promise<string>, codes = CODES): Promise<Times> {
   const accepted = new Map<string, number>()
   const accepting: number[] = []
-  while (accepted.size < CODES) {
+  while (accepted.size < codes) {
     const asked = performance.now()
     accepted.set(await sendCode(), Date.now())
     accepting.push(performance.now() - asked)
@@ -105,7 +107,7 @@ async function timesOf({ sql, companyId }: Stage, sendCode: () => Promise<string
   const handed = await sql<{ uuid: string; at: Date }[]>`
     select message_uuid as uuid, sent_at as at from messages
     where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[]) and sent_at is not null`
-  if (handed.length < CODES) throw new Error(`only ${handed.length} of ${CODES} codes were handed over`)
+  if (handed.length < codes) throw new Error(`only ${handed.length} of ${codes} codes were handed over`)
   const handing = handed.map(({ uuid, at }) => Math.max(0, at.getTime() - accepted.get(uuid)!))
   return { accepting: accepting.sort((a, b) => a - b), handing: handing.sort((a, b) => a - b) }
 }

@@ -93,6 +93,8 @@ export type Health = {
   /** Submitted messages without a result. */
   open?: number
   binds?: { bound: number; wanted: number }
+  /** The connection belongs to another thread of the engine, which reports its state. */
+  isLent?: true
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { Tracer } from '../base/tracing/tracer.ts'
 import type { Pool } from '../db/sql.ts'
@@ -32,11 +33,8 @@ export type EngineOptions = {
   connect?: Connect
   /** Without it nothing is traced. */
   tracer?: Tracer | undefined
-  /**
-   * How many connections are opened for the statements of verification codes alone. So they do not wait behind statements
-   * for thousands of messages. Without them codes use the pool, too.
-   */
-  connectionsOfCodes?: number
+  /** Starts a thread that calls `serveCodes`. Without it the engine sends verification codes itself. */
+  startCodesThread?: (() => Worker) | undefined
 }
 
 /** The options with a clock, as every part of the engine gets them. */

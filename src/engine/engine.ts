@@ -1,34 +1,28 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { VitalSigns } from '../base/process/vitals.ts'
-import { DatabaseClock } from '../db/clock.ts'
 import { newestVersion } from '../db/migrate.ts'
-import { connectBeside } from '../db/sql.ts'
 import { callbackKey, sealPlainSecrets } from '../domain/callbacks/secrets.ts'
 import { endDueLanes } from '../domain/dispatches/ending.ts'
 import { recordEngine, removeEngine } from '../domain/engines/engines.ts'
 import { trimOutbox } from '../domain/gateways/gateways.ts'
 import { ownedNames } from '../domain/gateways/name-owners.ts'
-import { gatewayKey } from '../domain/gateways/secrets.ts'
 import { readAnnouncement } from '../domain/lanes/announcements.ts'
 import { returnExpiredLeases } from '../domain/leases/leases.ts'
 import { chargeDueFees } from '../domain/ledger/fees.ts'
-import { watchNumbering } from '../domain/numbering/numbering.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
 import { advanceDueSenders } from '../domain/senders/moderation.ts'
 import { endStopped } from '../domain/stopping/stopping.ts'
 import { advanceDueTemplates } from '../domain/templates/moderation.ts'
-import { CodeBox } from '../domain/verifications/code-box.ts'
 import { CallbackSender } from './callbacks/sender.ts'
+import { CodesThread } from './codes/codes-thread.ts'
 import type { EngineContext, EngineOptions } from './context.ts'
-import { connectGateway } from './gateways/connectors.ts'
-import { feedOf, matchReceiptInbox } from './gateways/feed.ts'
-import { Gateways } from './gateways/gateways.ts'
+import { matchReceiptInbox } from './gateways/feed.ts'
 import { runHousekeeping } from './housekeeping.ts'
 import { type Loop, repeat } from './loop.ts'
-import { Recorder } from './recording/recorder.ts'
+import type { Recorder } from './recording/recorder.ts'
 import { ignoreSetAside } from './recording/set-aside.ts'
 import { Scheduler } from './sending/scheduler.ts'
+import { listen, openSendingParts } from './sending-parts.ts'
 import { failOverdue } from './timers/deadlines.ts'
 import { failOverdueWaiting, runDueTimers } from './timers/timers.ts'
 
@@ -63,46 +57,21 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 type Parts = Awaited<ReturnType<typeof startParts>>
 
 async function startParts(options: EngineOptions) {
-  const { sql, log, secret } = options
-  const databaseClock = await DatabaseClock.follow({ sql, log, ownClock: options.ownClock })
-  const context: EngineContext = { ...options, clock: options.clock ?? databaseClock.now }
-  const worker = randomUUID()
-  const numbering = await watchNumbering(sql, { onError: err => log.warn({ err }, 'numbering.not_read') })
-  const cascades = { numbering: () => numbering.current(), linkBase: `${options.publicUrl ?? ''}/s` }
-  const recorder = new Recorder({ ...context, cascades })
-  const feeds = { ...context, recorder, numbering: cascades.numbering }
-  const gateways = await Gateways.open({
-    sql,
-    log,
-    worker,
-    key: secret === undefined ? undefined : gatewayKey(secret),
-    // Each connection has its own worker id. When the settings of a simulated operator change, the new connection reports the
-    // messages that the former one took and did not report yet.
-    connect: options.connect ?? ((gateway, feed) => connectGateway({ sql, log, worker: randomUUID() }, gateway, feed)),
-    feedOf: ({ gatewayId }) => feedOf(feeds, gatewayId),
-    now: databaseClock.now,
-  })
+  const parts = await openSendingParts(options)
+  const { context, gateways } = parts
   const callbacks = await startCallbacks(context)
-  const codes = secret === undefined ? undefined : new CodeBox(secret)
-  const sqlOfCodes = options.connectionsOfCodes ? connectBeside(sql, options.connectionsOfCodes) : undefined
-  const scheduler = new Scheduler({ ...context, sqlOfCodes, worker, recorder, gateways, codes })
+  const codesThread =
+    options.startCodesThread &&
+    new CodesThread({
+      log: options.log,
+      start: options.startCodesThread,
+      gateways,
+      onWanted: (subject, forMs) => scheduler.leaveToCodes(subject, forMs),
+    })
+  const scheduler: Scheduler = new Scheduler({ ...context, ...parts, codesThread })
   const vitals = new VitalSigns()
   const schemaVersion = await newestVersion()
-  return {
-    context,
-    worker,
-    databaseClock,
-    numbering,
-    cascades,
-    recorder,
-    feeds,
-    gateways,
-    callbacks,
-    scheduler,
-    vitals,
-    schemaVersion,
-    sqlOfCodes,
-  }
+  return { ...parts, callbacks, codesThread, scheduler, vitals, schemaVersion }
 }
 
 async function startCallbacks({ sql, clock, log, callbacks: settings, secret, tracer }: EngineContext) {
@@ -166,12 +135,11 @@ const failLanesThatEnd = ({ sql, clock }: EngineContext, recorder: Recorder) =>
  * is finished, so that other engines continue at once. The recorder stops after all sources of results.
  */
 async function stopParts(parts: Parts, jobs: Loop[], heartbeat: Loop): Promise<void> {
-  const { context, worker, vitals, recorder, callbacks, numbering, databaseClock, sqlOfCodes } = parts
+  const { context, worker, vitals, recorder, callbacks, numbering, databaseClock } = parts
   recorder.hurry()
   await inTurn(STOP_MS, [
     () => Promise.all([stopSending(parts), callbacks.stop(), ...jobs.map(job => job.stop())]),
     () => recorder.stop(),
-    () => sqlOfCodes?.end({ timeout: 1 }) ?? Promise.resolve(),
     () => numbering.stop(),
     () => databaseClock.stop(),
     () => heartbeat.stop(),
@@ -184,8 +152,8 @@ async function stopParts(parts: Parts, jobs: Loop[], heartbeat: Loop): Promise<v
  * Waits for the answers to submitted messages. After a while the gateways end submissions without an answer, so that the
  * leases of their chunks are closed, too.
  */
-async function stopSending({ scheduler, gateways }: Parts): Promise<void> {
-  const stopped = scheduler.stop()
+async function stopSending({ scheduler, codesThread, gateways }: Parts): Promise<void> {
+  const stopped = Promise.all([scheduler.stop(), codesThread?.stop(STOP_MS)])
   await inTurn(ANSWERS_MS, [() => stopped])
   await gateways.stop()
   await stopped
@@ -197,22 +165,4 @@ async function inTurn(limitMs: number, steps: (() => Promise<unknown>)[]): Promi
   const over = pause(limitMs, undefined, { signal: timer.signal }).catch(() => {})
   for (const step of steps) await Promise.race([step(), over])
   timer.abort()
-}
-
-/**
- * Reacts to announcements of the database: new work for lanes, changed gateways. Announcements only save time, because
- * the engine also polls. An engine that cannot listen works on.
- */
-async function listen(
-  { sql, log }: EngineContext,
-  reactions: Record<string, (payload: string) => void>,
-): Promise<() => void> {
-  const listening = await Promise.all(
-    Object.entries(reactions).map(([channel, react]) =>
-      sql.listen(channel, react).catch(err => log.warn({ err, channel }, 'engine.not_listening')),
-    ),
-  )
-  return () => {
-    for (const each of listening) void each?.unlisten().catch(() => {})
-  }
 }

@@ -30,18 +30,11 @@ export function anOperator(answer: (message: Outgoing) => Promise<void> = async 
  * A scheduler with one gateway. Its recorder uses the connections `recording`. It does not read the lanes again by itself
  * unless the test gives a shorter pause, and a busy machine does not let it check messages twice.
  */
-export function schedulerWith(
-  sql: Pool,
-  recording: Pool,
-  gateway: LiveGateway,
-  idleMs = 600_000,
-  sqlOfCodes?: Pool,
-): Scheduler {
+export function schedulerWith(sql: Pool, recording: Pool, gateway: LiveGateway, idleMs = 600_000): Scheduler {
   const clock = () => new Date()
   const log = pino({ level: 'silent' })
   return new Scheduler({
     sql,
-    sqlOfCodes,
     freshMs: 600_000,
     clock,
     log,

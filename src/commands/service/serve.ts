@@ -17,11 +17,12 @@ import { type Demo, makeDemo } from './demo.ts'
 import { sendDemoDispatch } from './demo-dispatch.ts'
 import { makeDemoWidget } from './demo-widget.ts'
 import { watchDisk } from './disk-watch.ts'
-import { holdPort, openListeners, takeConnections, urlOf } from './http-listeners.ts'
+import { holdPort, openListeners, takeConnections } from './http-listeners.ts'
 import { makeLog } from './log.ts'
 import { type Address, addressAt, drained, type Service, startApi } from './processes/api.ts'
 import { Children, READY } from './processes/children.ts'
 import { connectionsForCodes, fittingCounts, inWords, type ProcessCounts, wantedCounts } from './processes/counts.ts'
+import { codesThreadOf, engineOptions } from './processes/engine.ts'
 import { exchangeMetrics, MetricsExchange } from './processes/metrics-exchange.ts'
 import { connectionsOfParent, SharedPort } from './processes/shared-port.ts'
 import { type Stopped, untilStopped } from './stopping.ts'
@@ -162,24 +163,17 @@ export async function serveApi({ config, switches, print }: Call) {
 export async function runEngine({ config, print }: Call) {
   const { startEngine } = await import('../../engine/engine.ts')
   const log = makeLog(config.logLevel, 'engine')
-  const connectionsOfCodes = connectionsForCodes(config.databaseConnections)
-  const ofOthers = { ...config, databaseConnections: config.databaseConnections - connectionsOfCodes }
+  const { databaseConnections } = config
+  const ofOthers = { ...config, databaseConnections: databaseConnections - connectionsForCodes(databaseConnections) }
   await withService({ config: ofOthers, log, opening: openingApart(config) }, async (database, stopped) => {
     if (config.demo) await addSimulators(database.sql)
-    const { moderation, billingZone, stopWords } = config
-    const callbacks = {
-      retrySeconds: config.callbackRetrySeconds,
-      allow: config.callbackAllow,
-      sourceIp: config.callbackSourceIp,
-    }
-    const { sql, secret } = database
-    const publicUrl = config.publicUrl ?? urlOf(config.host, config.port)
-    const context = { sql, secret, log, moderation, billingZone, callbacks, stopWords, publicUrl }
     const tracing = openTracer({ config, log }, 'engine')
-    const { keepMonths, keepTextsDays } = config
-    const own = { keepMonths, keepTextsDays, connectionsOfCodes }
-    const engine = await startEngine({ ...context, ...own, tracer: tracing?.tracer })
-    await recordEngine(sql, engine.worker) // `/readyz` must not say otherwise when we say that it is up
+    const engine = await startEngine({
+      ...engineOptions(config, database, log),
+      startCodesThread: codesThreadOf(config),
+      tracer: tracing?.tracer,
+    })
+    await recordEngine(database.sql, engine.worker) // `/readyz` must not say otherwise when we say that it is up
     // As a child of `serve` it sends its state to its parent, which prints for both.
     if (process.send) process.send(READY)
     else print({ engine: 'started', data: database.place }, `The engine is up, on ${database.place}.`)

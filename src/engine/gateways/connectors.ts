@@ -70,15 +70,21 @@ const INBOUND_EVERY_MS = 500
 const REPORT_AGAIN_EVERY_MS = 10_000
 const UNREPORTED_AFTER_SECONDS = 10
 
-function connectSimulator({ sql, log, worker }: ConnectorContext, gateway: Gateway, feed: Feed): Channel {
-  const { gatewayId, channelType } = gateway
+/** Simulated operators without the work that an engine repeats for them. */
+export function openSimulator({ sql, worker }: ConnectorContext, gateway: Gateway, feed: Feed): Simulator {
   // Small chunks that are sent together are stored together.
   const keep = createBatcher(async (chunks: Outgoing[][]) => {
-    await storeSimulated(sql, gatewayId, worker, chunks.flat())
+    await storeSimulated(sql, gateway.gatewayId, worker, chunks.flat())
     return chunks.map(() => undefined)
   })
   const outbox: Outbox = { keep }
-  const simulator = new Simulator(gateway.settings, outbox, feed)
+  return new Simulator(gateway.settings, outbox, feed)
+}
+
+function connectSimulator(context: ConnectorContext, gateway: Gateway, feed: Feed): Channel {
+  const { sql, log, worker } = context
+  const { gatewayId, channelType } = gateway
+  const simulator = openSimulator(context, gateway, feed)
   // A real operator reports also after an engine was killed. So the other engines report the messages of the killed engine.
   let afterSeconds = 0
   const loop = repeat('simulator', REPORT_AGAIN_EVERY_MS, log, async () => {

@@ -140,6 +140,11 @@ export class Gateways {
     return { all: ids.size, up: this.#connected(ids).filter(isUp) }
   }
 
+  /** For the codes thread, which submits over them and counts what it submits. */
+  connections(): Map<number, Channel> {
+    return new Map([...this.#live].map(([gatewayId, { channel }]) => [gatewayId, channel.connection]))
+  }
+
   #isElsewhere({ gatewayId }: Gateway, channel: Channel): boolean {
     return channel.health().binds?.wanted === 0 || this.#upElsewhere.has(gatewayId)
   }
@@ -304,7 +309,8 @@ const notConnected = {
 }
 
 function stateOf(gatewayId: number, channel: MeteredChannel): Omit<OwnState, 'version' | 'answerMs'> {
-  const { up, open = 0, binds } = channel.health()
+  const { up, open = 0, binds, isLent } = channel.health()
+  if (isLent) return { ...notConnected, gatewayId, partsLastMinute: channel.partsLastMinute() }
   return {
     ...notConnected,
     gatewayId,

@@ -7,14 +7,15 @@ type LastError = { lastError: string; lastErrorAt: Date }
 
 /** A channel that counts the parts of the last minute and remembers the last error, also after the error is over. */
 export class MeteredChannel implements Channel {
-  readonly #channel: Channel
+  /** The channel without the counting. */
+  readonly connection: Channel
   readonly #tally: GatewayTally | undefined
   readonly #partsBySecond = new Array<number>(SECONDS).fill(0)
   #second = currentSecond()
   #lastError: LastError | undefined
 
   constructor(channel: Channel, tally?: GatewayTally) {
-    this.#channel = channel
+    this.connection = channel
     this.#tally = tally
   }
 
@@ -27,19 +28,19 @@ export class MeteredChannel implements Channel {
       this.#tally?.submitted(message, result, performance.now() - submittedAt)
       report(index, result)
     }
-    return this.#channel.submit(batch, countAndReport, mayGo)
+    return this.connection.submit(batch, countAndReport, mayGo)
   }
 
   get window(): number {
-    return this.#channel.window
+    return this.connection.window
   }
 
   health(): Health {
-    return this.#channel.health()
+    return this.connection.health()
   }
 
   stop(): Promise<void> {
-    return this.#channel.stop()
+    return this.connection.stop()
   }
 
   partsLastMinute(): number {
@@ -49,7 +50,7 @@ export class MeteredChannel implements Channel {
 
   /** A channel may not say when its error happened. Then a new error is recognised by its text. */
   lastError(): LastError | undefined {
-    const { lastError, lastErrorAt } = this.#channel.health()
+    const { lastError, lastErrorAt } = this.connection.health()
     if (lastError !== undefined && (lastErrorAt || lastError !== this.#lastError?.lastError))
       this.#lastError = { lastError, lastErrorAt: lastErrorAt ?? new Date() }
     return this.#lastError

@@ -24,7 +24,7 @@ import { type Attempt, type SenderContext, unsentMessageOf } from './work.ts'
 export type ActiveChunksContext = SenderContext & {
   billingZone: string
   worker: string
-  allowances: Pick<Allowances, keyof Allowances>
+  allowances: Pick<Allowances, 'draw' | 'giveBack' | 'fittingCount'>
   gateways: Pick<Gateways, 'carriersOf'>
   /** How long stops and the blacklist that were read with a lease count. Tests set it. */
   freshMs?: number | undefined

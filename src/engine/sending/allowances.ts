@@ -22,8 +22,6 @@ export type Allowance = {
   parts: number
   retryAt: Date
   restMs?: number | undefined
-  /** Drawn for codes. */
-  isOfCodes?: boolean
 }
 
 /**
@@ -36,7 +34,12 @@ export type UsedUp = Map<string, Date>
 /** When a code found a limit used up, only codes may draw from it for this time after it has parts again. */
 const LEFT_TO_CODES_MS = 100
 
-type AllowancesContext = { sql: Pool; sqlOfCodes?: Pool | undefined; clock: () => Date; log: Logger }
+type AllowancesContext = {
+  sql: Pool
+  clock: () => Date
+  log: Logger
+  onWanted?: ((subject: string, forMs: number) => void) | undefined
+}
 
 /** How long a message waits for the missing parts of its allowance, before its chunk is returned. */
 const GATHER_MS = 2000
@@ -44,16 +47,16 @@ const GATHER_MS = 2000
 /** Draws the parts that a chunk may send from all its limits at once, and returns the parts that it does not need. */
 export class Allowances {
   readonly #sql: Pool
-  readonly #sqlOfCodes: Pool
   readonly #clock: () => Date
   readonly #log: Logger
+  readonly #onWanted: AllowancesContext['onWanted']
   readonly #wantedByCodes = new Map<string, number>()
 
-  constructor({ sql, sqlOfCodes = sql, clock, log }: AllowancesContext) {
+  constructor({ sql, clock, log, onWanted }: AllowancesContext) {
     this.#sql = sql
-    this.#sqlOfCodes = sqlOfCodes
     this.#clock = clock
     this.#log = log
+    this.#onWanted = onWanted
   }
 
   /** Draws for the next chunk of the lane, which has at most `most` messages. */
@@ -70,13 +73,12 @@ export class Allowances {
     const again = usedUp.get(key)
     if (again) return { limits, parts: 0, retryAt: again }
     const wanted = Math.min(most, Math.max(lane.waiting, 1))
-    const sql = lane.priority === CODES ? this.#sqlOfCodes : this.#sql
-    const drawn = await tryDrawParts(sql, limits, wanted, { atLeast: Math.min(wanted, worthwhile(limits)) })
+    const drawn = await tryDrawParts(this.#sql, limits, wanted, { atLeast: Math.min(wanted, worthwhile(limits)) })
     const retryMs = drawn.parts > 0 ? refillMs(limits) : drawn.retryAfterMs
-    const allowance = { limits, parts: drawn.parts, retryAt: this.#later(retryMs), isOfCodes: lane.priority === CODES }
+    const allowance = { limits, parts: drawn.parts, retryAt: this.#later(retryMs) }
     if (drawn.parts === wanted) return allowance
     usedUp.set(key, allowance.retryAt)
-    if (drawn.parts === 0 && lane.priority === CODES) this.#leaveToCodes(drawn)
+    if (drawn.parts === 0 && lane.priority === CODES) this.#wantForCodes(drawn)
     const isGatewayShort = ofGateway && drawn.poorest === ofGateway.subject
     return isGatewayShort ? { ...allowance, restMs: Math.min(retryMs, refillMs([ofGateway])) } : allowance
   }
@@ -85,10 +87,18 @@ export class Allowances {
     return new Date(this.#clock().getTime() + ms)
   }
 
-  /** Only the limit that is used up: a code that waits for the limit of its company does not hold up a gateway. */
-  #leaveToCodes({ poorest, retryAfterMs }: Draw) {
+  /** A code waits for this limit: for so long, only codes may draw from it. */
+  leaveToCodes(subject: string, forMs: number): void {
     this.#wantedByCodes.clear() // the next draw of a code adds other limits again
-    if (poorest) this.#wantedByCodes.set(poorest, performance.now() + retryAfterMs + LEFT_TO_CODES_MS)
+    this.#wantedByCodes.set(subject, performance.now() + forMs)
+  }
+
+  /** Only the limit that is used up: a code that waits for the limit of its company does not hold up a gateway. */
+  #wantForCodes({ poorest, retryAfterMs }: Draw) {
+    if (!poorest) return this.#wantedByCodes.clear()
+    const forMs = retryAfterMs + LEFT_TO_CODES_MS
+    this.leaveToCodes(poorest, forMs)
+    this.#onWanted?.(poorest, forMs)
   }
 
   #leftToCodesMs(limits: Limit[]): number {
@@ -97,10 +107,9 @@ export class Allowances {
   }
 
   /** Returns parts. An error is only logged: the limit is a little slower until it is refilled. */
-  async giveBack({ limits, isOfCodes }: Allowance, parts: number) {
+  async giveBack({ limits }: Allowance, parts: number) {
     if (limits.length === 0 || parts <= 0) return
-    const sql = isOfCodes ? this.#sqlOfCodes : this.#sql
-    await returnParts(sql, limits, parts).catch(err => this.#log.warn({ err, parts }, 'parts.not_returned'))
+    await returnParts(this.#sql, limits, parts).catch(err => this.#log.warn({ err, parts }, 'parts.not_returned'))
   }
 
   /** How many of the messages the allowance covers, counted in parts. Parts that are not needed are returned. */

@@ -13,12 +13,11 @@ import { CHUNKS_PER_GATEWAY, isResting, type Turn } from './turn.ts'
 
 export type ChunkStarterContext = {
   sql: Pool
-  sqlOfCodes?: Pool | undefined
   clock: () => Date
   log: Logger
   gateways: Pick<Gateways, 'serving'>
   worker: string
-  allowances: Pick<Allowances, keyof Allowances>
+  allowances: Pick<Allowances, 'draw' | 'giveBack' | 'fittingCount'>
   chunks: Pick<ActiveChunks, 'send'>
   /** Called when a chunk has ended, so that another chunk may have a free place. */
   onRoom(): void
@@ -57,16 +56,16 @@ export class ChunkStarter {
   readonly #takeWithMessages: TakeWithMessages
   readonly #takeCodes: TakeWithMessages
   readonly #postponeLane: PostponeLane
-  readonly #postponeCodes: PostponeLane
 
   constructor(context: ChunkStarterContext) {
     this.#context = context
-    const { sql, sqlOfCodes = sql, worker } = context
+    const { sql, worker } = context
     this.#takeChunk = batchByCompany((companyId, chunks) => takeChunks(sql, companyId, chunks, worker))
     this.#postponeLane = postponing(sql)
-    this.#postponeCodes = postponing(sqlOfCodes)
-    this.#takeWithMessages = batchByCompany((companyId, chunks) => takeWithMessages(sql, companyId, chunks, worker))
-    this.#takeCodes = batchByCompany((companyId, chunks) => takeWithMessages(sqlOfCodes, companyId, chunks, worker))
+    const taking = (): TakeWithMessages =>
+      batchByCompany((companyId, chunks) => takeWithMessages(sql, companyId, chunks, worker))
+    this.#takeWithMessages = taking()
+    this.#takeCodes = taking() // codes share no statement with other messages
   }
 
   /** Starts chunks of several lanes. Lanes of one company share the statement that takes their leases. */
@@ -108,9 +107,8 @@ export class ChunkStarter {
 
   /** The moment a lease is taken. When another worker was faster or the database failed, the allowance is returned. */
   async #takeLease(lane: RunnableLane, route: Route): Promise<LeaseWithMessages | undefined> {
-    const { sql: sqlOfOthers, sqlOfCodes = sqlOfOthers, worker, allowances } = this.#context
+    const { sql, worker, allowances } = this.#context
     const { companyId } = lane
-    const sql = lane.priority === CODES ? sqlOfCodes : sqlOfOthers
     const isWithMessages = isSmall(lane) || lane.dispatchId === null
     const takeOthers = isWithMessages ? this.#takeWithMessages : this.#takeChunk
     const take = lane.priority === CODES ? this.#takeCodes : takeOthers
@@ -150,8 +148,7 @@ export class ChunkStarter {
   #postpone({ companyId, laneId, priority }: RunnableLane, turn: Turn, now: Date, until: Date): 0 {
     const isShort = until.getTime() - now.getTime() < NOT_READY_MS
     if (priority === CODES && isShort) return 0
-    const postpone = priority === CODES ? this.#postponeCodes : this.#postponeLane
-    turn.waitFor(postpone({ companyId, laneId, until }))
+    turn.waitFor(this.#postponeLane({ companyId, laneId, until }))
     return 0
   }
 

@@ -1,5 +1,4 @@
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { connect, connectBeside } from '../../db/sql.ts'
 import { readAnnouncement } from '../../domain/lanes/announcements.ts'
 import { CODES } from '../../domain/lanes/lane.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
@@ -9,7 +8,7 @@ import { eventually } from '../../testing/eventually.ts'
 import { aSingle } from '../../testing/factories.ts'
 import { aStartedDispatch } from '../../testing/live-gateways.ts'
 import { anOperator, schedulerWith } from '../../testing/schedulers.ts'
-import { aWorld, billingZone } from '../../testing/world.ts'
+import { aDispatch, aWorld, billingZone, someRecipients, start } from '../../testing/world.ts'
 import type { LiveGateway } from '../gateways/gateways.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -34,6 +33,12 @@ function aScheduler(gateway: LiveGateway, idleMs?: number): Scheduler {
   return scheduler
 }
 
+/** With a message in each of four lanes. A scheduler may send them before this function returns. */
+async function startDispatch() {
+  const world = await aWorld(db.sql)
+  await start(db.sql, world, await aDispatch(db.sql, numbering, world, someRecipients(4)))
+}
+
 const leases = () => db.sql`select from leases where worker is not null`
 
 test('all lanes of a dispatch are sent, each message once', async () => {
@@ -48,7 +53,7 @@ test('all lanes of a dispatch are sent, each message once', async () => {
 test('a scheduler without work reads the lanes again at once when it is woken', async () => {
   const { gateway, submitted } = anOperator()
   const scheduler = aScheduler(gateway)
-  await aStartedDispatch(db.sql, numbering, 1)
+  await startDispatch()
   await eventually(async () => {
     scheduler.wake()
     expect(submitted).toHaveLength(4)
@@ -58,7 +63,7 @@ test('a scheduler without work reads the lanes again at once when it is woken', 
 test('a scheduler without work reads the lanes again after its pause', async () => {
   const { gateway, submitted } = anOperator()
   aScheduler(gateway, 20)
-  await aStartedDispatch(db.sql, numbering, 1)
+  await startDispatch()
   await eventually(async () => expect(submitted).toHaveLength(4))
 })
 
@@ -112,23 +117,6 @@ test('the API announces the queue of a code, and the announcement wakes the loop
   await unlisten()
   scheduler.wake(readAnnouncement(heard[0]!))
   await eventually(() => expect(submitted).toHaveLength(1))
-})
-
-test('codes are sent while statements for other messages hold all other connections', async () => {
-  const sql = connect(db.url, { max: 2 })
-  const sqlOfCodes = connectBeside(sql, 2)
-  const { companyId, senders } = await aWorld(db.sql)
-  const { gateway, submitted } = anOperator()
-  const scheduler = schedulerWith(sql, db.sql, gateway, 50, sqlOfCodes)
-  const release = Promise.withResolvers<void>()
-  const held = [1, 2].map(() => sql.begin(() => release.promise))
-  await acceptSingles(db.sql, companyId, [aCode(senders[0]!)], { billingZone, now: new Date() })
-  await eventually(() => expect(submitted).toHaveLength(1))
-  release.resolve()
-  await Promise.all(held)
-  await scheduler.stop()
-  await sqlOfCodes.end({ timeout: 1 })
-  await sql.end({ timeout: 1 })
 })
 
 const aCode = (sender: Parameters<typeof aSingle>[0]) => aSingle(sender, { priority: CODES, trafficType: 'AUTHORIZE' })

@@ -5,6 +5,7 @@ import type { Pool } from '../../db/sql.ts'
 import type { Announcement } from '../../domain/lanes/announcements.ts'
 import { CODES, type PagedLane } from '../../domain/lanes/lane.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
+import type { CodesThread } from '../codes/codes-thread.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import { type Loop, repeat } from '../loop.ts'
 import type { Recorder } from '../recording/recorder.ts'
@@ -19,8 +20,6 @@ import { type FoundWork, searchAll, WorkSearch } from './work-search.ts'
 
 export type SchedulerContext = {
   sql: Pool
-  /** Connections for statements of codes alone, which do not wait behind statements of thousands of messages. */
-  sqlOfCodes?: Pool | undefined
   clock: () => Date
   log: Logger
   billingZone: string
@@ -34,6 +33,12 @@ export type SchedulerContext = {
   /** How long stops and the blacklist that were read with a lease count. Tests set it. */
   freshMs?: number | undefined
   tracer?: Tracer | undefined
+  /** The thread that sends the codes, once it is ready. */
+  codesThread?: Pick<CodesThread, 'isServing' | 'start'> | undefined
+  /** Of the codes thread: all other messages are sent by the main thread. */
+  onlyCodes?: boolean
+  /** A code waits for this limit: for so long, only codes may draw from it. */
+  onWanted?: ((subject: string, forMs: number) => void) | undefined
 }
 
 /** Shares of the priorities behind verification codes: TRANSACT, SERVICE, PROMO. Each of them gets its share. */
@@ -59,6 +64,7 @@ const TOGETHER = 50
  */
 export class Scheduler {
   readonly #context: SchedulerContext
+  readonly #allowances: Allowances
   readonly #starter: ChunkStarter
   readonly #sharesOfOthers = createTurns(WEIGHTS)
   readonly #sharesOfCodes = createTurns([1])
@@ -79,12 +85,13 @@ export class Scheduler {
 
   constructor(context: SchedulerContext) {
     this.#context = context
-    const { sql, sqlOfCodes = sql, log, gateways } = context
+    const { sql, log, gateways, onlyCodes = false } = context
     this.#codes = new TurnOfCodes(gateways)
     this.#others = new TurnOfOthers(gateways)
     this.#searchOfOthers = new WorkSearch(now => searchAll(sql, OTHERS, now))
-    this.#searchOfCodes = new WorkSearch(now => searchAll(sqlOfCodes, [CODES], now))
-    const allowances = new Allowances(context)
+    this.#searchOfCodes = new WorkSearch(now => searchAll(sql, [CODES], now))
+    this.#allowances = new Allowances(context)
+    const allowances = this.#allowances
     const onRoom = () => this.#wakeUpForRoom()
     const chunks = new ActiveChunks({
       ...context,
@@ -101,7 +108,7 @@ export class Scheduler {
       onRested: () => this.#wakeUp.now(),
     })
     this.#sending = [
-      repeat('lanes', 0, log, () => this.#turnOfOthers()),
+      ...(onlyCodes ? [] : [repeat('lanes', 0, log, () => this.#turnOfOthers())]),
       repeat('codes', 0, log, () => this.#turnOfCodes()),
     ]
     this.#leases = [
@@ -123,6 +130,11 @@ export class Scheduler {
     }
   }
 
+  /** A code in the codes thread waits for this limit: for so long, only codes may draw from it. */
+  leaveToCodes(subject: string, forMs: number): void {
+    this.#allowances.leaveToCodes(subject, forMs)
+  }
+
   async stop(): Promise<void> {
     this.#isStopping = true
     this.wake()
@@ -133,10 +145,13 @@ export class Scheduler {
 
   /** Codes have a loop of their own, so that they never wait until other chunks are started. */
   async #turnOfCodes() {
-    this.#codes = new TurnOfCodes(this.#context.gateways)
+    const { codesThread, gateways } = this.#context
     const { next } = this.#wakeUpOfCodes // taken before the lanes are read: a wake-up during the turn counts
+    if (codesThread?.isServing) return this.#idle(next, this.#searchOfCodes)
+    this.#codes = new TurnOfCodes(gateways)
     const isIdle = await this.#serve([CODES], this.#searchOfCodes, this.#sharesOfCodes, this.#codes)
     if (isIdle) await this.#idle(next, this.#searchOfCodes)
+    else codesThread?.start()
   }
 
   async #turnOfOthers() {
@@ -228,11 +243,10 @@ export class Scheduler {
   }
 
   #openQueues(priorities: number[], found: FoundWork, now: Date, turn: Turn): LaneQueue[] {
-    const { sql: sqlOfOthers, sqlOfCodes = sqlOfOthers } = this.#context
+    const { sql } = this.#context
     return priorities.map(priority => {
       const queues = found.queues.get(priority) ?? []
       const isFull = (channelType: ChannelType) => turn.isFull(channelType, priority)
-      const sql = priority === CODES ? sqlOfCodes : sqlOfOthers
       return new LaneQueue({ sql, priority, now, turns: this.#turnsOf(priority), isFull }, queues, found.withLeases)
     })
   }

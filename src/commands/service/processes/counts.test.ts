@@ -27,24 +27,25 @@ test('one process of each kind for every four cores, from one to four', () => {
 })
 
 describe('the connections of the database', () => {
-  test('a third of an engine with few, at most three, are for codes alone', () => {
+  test('the codes thread has a third of the connections of an engine, at most three', () => {
     expect([1, 2, 3, 8, 10, 50].map(connectionsForCodes)).toEqual([0, 0, 1, 2, 3, 3])
   })
 
-  test('each process has a pool, an engine one connection more, and the embedded server one for each process', () => {
-    expect(connectionsOf({ api: 1, engines: 1 }, own)).toBe(10 + 11)
-    expect(connectionsOf({ api: 2, engines: 2 }, own)).toBe(2 + 20 + 22)
-    expect(connectionsOf({ api: 2, engines: 2 }, embedded)).toBe(3 + 22 + 24)
+  test('each process has a pool, each thread of an engine one connection more, and the embedded server one for each', () => {
+    expect(connectionsOf({ api: 1, engines: 1 }, own)).toBe(10 + 12)
+    expect(connectionsOf({ api: 2, engines: 2 }, own)).toBe(2 + 20 + 24)
+    expect(connectionsOf({ api: 2, engines: 2 }, embedded)).toBe(3 + 22 + 28)
   })
 
-  test('each address whose hosts are watched has one connection more', () => {
+  test('each address whose hosts are watched has one connection more for each thread', () => {
     const several = { databaseUrl: 'postgres://a,b/tidings', databaseConnections: 10 }
     const both = { api: 2, engines: 2 }
-    expect(connectionsOf(both, several)).toBe(3 + 22 + 24)
-    expect(connectionsOf(both, { ...own, databaseUrl: `${own.databaseUrl}?target_session_attrs=read-write` })).toBe(49)
-    expect(connectionsOf(both, { ...several, readUrl: 'postgres://a,b/tidings' })).toBe(3 + 24 + 24)
-    expect(connectionsOf(both, { ...several, readUrl: 'postgres://c/tidings' })).toBe(3 + 22 + 24)
-    expect(connectionsOf(both, { ...own, listenUrl: 'postgres://a,b/tidings' })).toBe(2 + 20 + 24)
+    expect(connectionsOf(both, several)).toBe(3 + 22 + 28)
+    expect(connectionsOf(both, { ...own, databaseUrl: `${own.databaseUrl}?target_session_attrs=read-write` })).toBe(53)
+    expect(connectionsOf(both, { ...several, readUrl: 'postgres://a,b/tidings' })).toBe(3 + 24 + 28)
+    expect(connectionsOf(both, { ...several, readUrl: 'postgres://c/tidings' })).toBe(3 + 22 + 28)
+    expect(connectionsOf(both, { ...own, listenUrl: 'postgres://a,b/tidings' })).toBe(2 + 20 + 28)
+    expect(connectionsOf({ api: 1, engines: 1 }, { ...own, databaseConnections: 2 })).toBe(2 + 3) // without a codes thread
     expect(fittingCounts(none, several, 45, 2)).toEqual({ api: 1, engines: 1 })
   })
 
@@ -61,7 +62,7 @@ describe('the connections of the database', () => {
   test('numbers that the operator chose are refused if they do not fit', () => {
     expect(fittingCounts({ api: 4, engines: 4 }, own, 97, 1)).toEqual({ api: 4, engines: 4 })
     expect(() => fittingCounts({ api: 5, engines: 4 }, own, 95, 1)).toThrow(
-      '5 HTTP processes and 4 engines may open 96 connections to the database, which allows 95: run fewer, lower TIDINGS_DATABASE_CONNECTIONS (10), or raise max_connections of the server.',
+      '5 HTTP processes and 4 engines may open 100 connections to the database, which allows 95: run fewer, lower TIDINGS_DATABASE_CONNECTIONS (10), or raise max_connections of the server.',
     )
   })
 })

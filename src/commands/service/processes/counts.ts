@@ -70,20 +70,22 @@ function refuseTooMany(counts: ProcessCounts, settings: Settings, allowed: numbe
 
 /**
  * The connections to the primary. Each process has its pool and, with the embedded server, one connection more. An engine
- * also has one for announcements. Each address whose hosts are watched has one more.
+ * also has one for announcements. Each address whose hosts are watched has one more. The codes thread of an engine uses a
+ * part of its pool, and has the other connections once more.
  */
 export function connectionsOf({ api, engines }: ProcessCounts, settings: Settings): number {
   const { databaseUrl, databaseConnections, readUrl, listenUrl } = settings
   const extra = databaseUrl === undefined ? 1 : watching(databaseUrl)
   const ofParent = api > 1 ? CONNECTIONS_OF_PARENT + extra : 0
   const ofApi = databaseConnections + extra + watchingForReads(readUrl, databaseUrl)
-  const ofEngine = databaseConnections + 1 + extra + watching(listenUrl)
+  const threads = connectionsForCodes(databaseConnections) > 0 ? 2 : 1
+  const ofEngine = databaseConnections + threads * (1 + extra + watching(listenUrl))
   return ofParent + api * ofApi + engines * ofEngine
 }
 
 const MOST_FOR_CODES = 3
 
-/** How many of the connections of an engine are for statements of verification codes alone. An engine with few has none. */
+/** How many of the connections of an engine its codes thread has. An engine with few has no such thread. */
 export const connectionsForCodes = (databaseConnections: number): number =>
   Math.min(MOST_FOR_CODES, Math.floor(databaseConnections / 3))
 

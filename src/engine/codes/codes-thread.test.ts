@@ -1,0 +1,181 @@
+import { Worker } from 'node:worker_threads'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import type { Channel, Outgoing, SendResult } from '../../channels/channel.ts'
+import { connect } from '../../db/sql.ts'
+import { addGateway, changeGateway } from '../../domain/gateways/gateways.ts'
+import { waitForEngines } from '../../domain/gateways/monitoring/states.ts'
+import { gatewayKey } from '../../domain/gateways/secrets.ts'
+import { CODES } from '../../domain/lanes/lane.ts'
+import { acceptSingles } from '../../domain/singles/singles.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aGateway, useEngines } from '../../testing/engines.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { aSingle } from '../../testing/factories.ts'
+import { aWorld, billingZone, type World } from '../../testing/world.ts'
+import type { EngineOptions } from '../context.ts'
+
+const db = useDatabase()
+const { anEngine, stopEngine } = useEngines(db)
+
+const threadFile = new URL('../../testing/codes-thread.ts', import.meta.url)
+
+/** An engine with a codes thread. It tells how many threads were started, and what the engine logged. */
+async function anEngineWithThread(given: Partial<EngineOptions> = {}, ofThread: { failsAfterMs?: number } = {}) {
+  const threads: Worker[] = []
+  const lines: { msg: string }[] = []
+  const log = pino({ level: 'error' }, { write: line => void lines.push(JSON.parse(line)) })
+  const startCodesThread = () => {
+    const thread = new Worker(threadFile, { workerData: { url: db.url, ...ofThread } })
+    threads.push(thread)
+    return thread
+  }
+  const engine = await anEngine({ log, startCodesThread, ...given })
+  return { engine, threads, lines }
+}
+
+async function sendCode({ companyId, senders }: World): Promise<string> {
+  const code = aSingle(senders[0]!, { priority: CODES, trafficType: 'AUTHORIZE' })
+  const [answer] = await acceptSingles(db.sql, companyId, [code], { billingZone, now: new Date() })
+  if (answer?.kind !== 'accepted') throw new Error('the code was refused')
+  return answer.uuid
+}
+
+async function statusOf(uuid: string): Promise<string> {
+  const [row] = await db.sql<{ status: string; errorCode: number | null }[]>`
+    select status, error_code from messages where message_uuid = ${uuid}`
+  return [row!.status, row!.errorCode ?? []].flat().join(' ')
+}
+
+const untilStatus = (uuid: string, status: string) => eventually(async () => expect(await statusOf(uuid)).toBe(status))
+
+/** The codes thread has its own name at the database. It is ready when it has sent a code. */
+const isThreadConnected = async () =>
+  (await db.sql`select from pg_stat_activity where application_name = 'tidings codes' and datname = current_database()`)
+    .length > 0
+
+test('the first code is sent by the engine itself, and starts the thread', async () => {
+  await aGateway(db.sql)
+  const { threads } = await anEngineWithThread()
+  expect(threads).toHaveLength(0)
+  await untilStatus(await sendCode(await aWorld(db.sql)), 'DELIVERED')
+  await eventually(async () => expect(await isThreadConnected()).toBe(true))
+  expect(threads).toHaveLength(1)
+})
+
+test('a code is delivered while all connections of the engine are held', async () => {
+  await aGateway(db.sql)
+  const world = await aWorld(db.sql)
+  const sql = connect(db.url, { max: 4 })
+  const { engine } = await anEngineWithThread({ sql })
+  await untilThreadSends(world)
+  const release = Promise.withResolvers<void>()
+  const held = Array.from({ length: 4 }, () => sql.begin(() => release.promise))
+  await untilStatus(await sendCode(world), 'DELIVERED')
+  release.resolve()
+  await Promise.all(held)
+  await stopEngine(engine)
+  await sql.end({ timeout: 1 })
+})
+
+/** Codes until one of them was sent by the thread: leases name the worker, and the states of gateways name both. */
+async function untilThreadSends(world: World) {
+  await untilStatus(await sendCode(world), 'DELIVERED')
+  await eventually(async () => {
+    const workers =
+      await db.sql`select distinct worker from gateway_states where seen_at > now() - interval '5 seconds'`
+    expect(workers.length).toBeGreaterThan(1)
+  })
+}
+
+/** A gateway whose connection the main thread has. */
+async function aLentGateway(answer: (message: Outgoing) => SendResult | Promise<SendResult>) {
+  const submitted: string[] = []
+  const channel: Channel = {
+    window: 10,
+    health: () => ({ up: true }),
+    async stop() {},
+    async submit(batch, report, mayGo) {
+      for (const [index, message] of batch.entries()) {
+        if (!mayGo(index)) continue
+        submitted.push(message.uuid)
+        report(index, await answer(message))
+      }
+    },
+  }
+  const gateway = await addGateway(db.sql, {
+    name: 'lent',
+    channelType: 'SMS',
+    connector: 'http',
+    brands: [],
+    settings: {},
+    partsPerSecond: null,
+  })
+  return { gateway: gateway!, submitted, connect: () => channel }
+}
+
+test.each<[string, SendResult, string]>([
+  ['accepted', { kind: 'accepted', delivered: true }, 'DELIVERED'],
+  ['refused', { kind: 'refused', errorCode: 601, reason: 'no' }, 'FAILED 601'],
+])(
+  'a code is submitted once over the connection of the main thread, and its result %s is recorded',
+  async (...given) => {
+    const [, result, status] = given
+    const { submitted, connect } = await aLentGateway(() => result)
+    const world = await aWorld(db.sql)
+    await anEngineWithThread({ connect })
+    const first = await sendCode(world)
+    await untilStatus(first, status)
+    await eventually(async () => expect(await isThreadConnected()).toBe(true))
+    const codes: string[] = []
+    for (let i = 0; i < 5; i++) codes.push(await sendCode(world))
+    for (const code of codes) await untilStatus(code, status)
+    expect(submitted.toSorted()).toEqual([first, ...codes].toSorted())
+  },
+)
+
+test('when the thread fails, the engine sends the codes, and starts no other thread at once', async () => {
+  await aGateway(db.sql)
+  const world = await aWorld(db.sql)
+  const { threads, lines } = await anEngineWithThread({}, { failsAfterMs: 1000 })
+  await untilStatus(await sendCode(world), 'DELIVERED')
+  await eventually(() => expect(lines.map(({ msg }) => msg)).toContain('codes_thread.failed'))
+  await untilStatus(await sendCode(world), 'DELIVERED')
+  expect(threads).toHaveLength(1)
+})
+
+test('the engine waits for the codes of its thread when it stops', async () => {
+  const answered = Promise.withResolvers<SendResult>()
+  const isSlow = { now: false }
+  const yes: SendResult = { kind: 'accepted', delivered: true }
+  const { submitted, connect } = await aLentGateway(() => (isSlow.now ? answered.promise : yes))
+  const world = await aWorld(db.sql)
+  const { engine } = await anEngineWithThread({ connect })
+  await untilThreadSends(world)
+  isSlow.now = true
+  const code = await sendCode(world)
+  await eventually(() => expect(submitted).toContain(code))
+  const stopped = stopEngine(engine)
+  answered.resolve(yes)
+  await stopped
+  expect(await statusOf(code)).toBe('DELIVERED')
+  expect(await db.sql`select from leases where worker is not null`).toEqual([])
+  await eventually(async () => expect(await isThreadConnected()).toBe(false))
+})
+
+const rules = { key: gatewayKey('a secret of the test'), secretNames: [], check: () => {} }
+
+test('when every engine knows that a gateway is paused, the thread sends no code through it', async () => {
+  const { gateway, submitted, connect } = await aLentGateway(() => ({ kind: 'accepted', delivered: true }))
+  const world = await aWorld(db.sql)
+  await anEngineWithThread({ connect })
+  await untilThreadSends(world)
+  const paused = await changeGateway(db.sql, gateway.gatewayId, { paused: true }, rules)
+  expect(await waitForEngines(db.sql, paused)).toBe(0)
+  const before = submitted.length
+  const code = await sendCode(world)
+  await new Promise(resolve => setTimeout(resolve, 500))
+  expect(submitted).toHaveLength(before)
+  await changeGateway(db.sql, gateway.gatewayId, { paused: false }, rules)
+  await untilStatus(code, 'DELIVERED')
+})

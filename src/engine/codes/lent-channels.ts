@@ -1,0 +1,104 @@
+import type { Channel, Health, Outgoing, SendResult } from '../../channels/channel.ts'
+import { type FromCodes, type LentState, monotonicMs, type ToCodes } from './protocol.ts'
+
+/**
+ * The main thread submits a message within this time or not at all. It is shorter than the time between the last
+ * submission of a worker and the end of its lease, so another worker never has the message, too.
+ */
+const MOST_WAIT_MS = 1000
+const RETRY_MS = 200
+
+type Report = (index: number, result: SendResult) => void
+type Call = { report: Report; answered: () => void }
+
+/**
+ * The gateways of the main thread, in the codes thread. An operator limits the number of connections, so the two threads
+ * share them: a code is submitted over the connections of the main thread.
+ */
+export class LentChannels {
+  readonly #post: (message: FromCodes) => void
+  readonly #states = new Map<number, LentState>()
+  readonly #calls = new Map<number, Call>()
+  #lastCall = 0
+
+  constructor(post: (message: FromCodes) => void) {
+    this.#post = post
+  }
+
+  channelOf(gatewayId: number): Channel {
+    return new LentChannel(this, gatewayId)
+  }
+
+  stateOf(gatewayId: number): LentState | undefined {
+    return this.#states.get(gatewayId)
+  }
+
+  /** Takes what the main thread tells about its gateways. */
+  receive(message: Exclude<ToCodes, { kind: 'stop' }>): void {
+    switch (message.kind) {
+      case 'gateways':
+        this.#states.clear()
+        for (const state of message.states) this.#states.set(state.gatewayId, state)
+        break
+      case 'result':
+        this.#calls.get(message.call)?.report(message.index, message.result)
+        break
+      case 'answered':
+        this.#calls.get(message.call)?.answered()
+        this.#calls.delete(message.call)
+    }
+  }
+
+  /** Resolves when the main thread has reported all results. */
+  submit(gatewayId: number, batch: Outgoing[], report: Report): Promise<void> {
+    const call = ++this.#lastCall
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#calls.set(call, { report, answered: resolve })
+    this.#post({ kind: 'submit', call, gatewayId, batch, latestAt: monotonicMs() + MOST_WAIT_MS })
+    return promise
+  }
+}
+
+class LentChannel implements Channel {
+  readonly #lent: LentChannels
+  readonly #gatewayId: number
+  readonly #open = new Set<Promise<void>>()
+
+  constructor(lent: LentChannels, gatewayId: number) {
+    this.#lent = lent
+    this.#gatewayId = gatewayId
+  }
+
+  get window(): number {
+    return this.#lent.stateOf(this.#gatewayId)?.window ?? 0
+  }
+
+  health(): Health {
+    return { up: this.#lent.stateOf(this.#gatewayId)?.up ?? false, isLent: true }
+  }
+
+  async submit(...[batch, report, mayGo]: Parameters<Channel['submit']>): Promise<void> {
+    const submitted = this.#submit(batch, report, mayGo)
+    this.#open.add(submitted)
+    await submitted.finally(() => this.#open.delete(submitted))
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#open)
+  }
+
+  async #submit(...[batch, report, mayGo]: Parameters<Channel['submit']>) {
+    const going = batch.flatMap((message, index) => (mayGo(index) ? { message, index } : []))
+    if (going.length === 0) return
+    const unanswered = new Set(going.map(({ index }) => index))
+    const reportAt: Report = (place, result) => {
+      const { index } = going[place]!
+      unanswered.delete(index)
+      report(index, result)
+    }
+    const messages = going.map(({ message }) => message)
+    await this.#lent.submit(this.#gatewayId, messages, reportAt)
+    const reason = 'the main thread of the engine has not submitted it'
+    for (const index of unanswered) report(index, { kind: 'busy', reason, retryAfterMs: RETRY_MS })
+  }
+}
