@@ -93,8 +93,6 @@ export type Health = {
   /** Submitted messages without a result. */
   open?: number
   binds?: { bound: number; wanted: number }
-  /** The connection belongs to another thread of the engine, which reports its state. */
-  isLent?: true
 }
 
 /**

@@ -6,13 +6,13 @@ import { CodeBox } from '../domain/verifications/code-box.ts'
 import type { EngineContext, EngineOptions } from './context.ts'
 import { connectGateway } from './gateways/connectors.ts'
 import { feedOf } from './gateways/feed.ts'
-import { Gateways } from './gateways/gateways.ts'
+import { Gateways, type GatewaysContext } from './gateways/gateways.ts'
 import { Recorder } from './recording/recorder.ts'
 
 export type SendingParts = Awaited<ReturnType<typeof openSendingParts>>
 
 /** What an engine and its codes thread need alike to send messages and to record the results. */
-export async function openSendingParts(options: EngineOptions) {
+export async function openSendingParts(options: EngineOptions, giveStates?: GatewaysContext['giveStates']) {
   const { sql, log, secret } = options
   const databaseClock = await DatabaseClock.follow({ sql, log, ownClock: options.ownClock })
   const context: EngineContext = { ...options, clock: options.clock ?? databaseClock.now }
@@ -31,6 +31,7 @@ export async function openSendingParts(options: EngineOptions) {
     connect: options.connect ?? ((gateway, feed) => connectGateway({ sql, log, worker: randomUUID() }, gateway, feed)),
     feedOf: ({ gatewayId }) => feedOf(feeds, gatewayId),
     now: databaseClock.now,
+    giveStates,
   })
   const codes = secret === undefined ? undefined : new CodeBox(secret)
   return { context, worker, databaseClock, numbering, cascades, recorder, feeds, gateways, codes }

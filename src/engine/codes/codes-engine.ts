@@ -23,7 +23,8 @@ export async function serveCodes(options: EngineOptions, port: MessagePort): Pro
     if (message.kind === 'stop') stopping.resolve()
     else lent.receive(message)
   })
-  const parts = await openSendingParts({ ...options, connect: connectThrough(options, lent) })
+  const connected = { ...options, connect: connectThrough(options, lent) }
+  const parts = await openSendingParts(connected, states => post({ kind: 'states', states }))
   const onWanted = (subject: string, forMs: number) => post({ kind: 'wanted', subject, forMs })
   const scheduler = new Scheduler({ ...parts.context, ...parts, onlyCodes: true, onWanted })
   const stopListening = await listen(parts.context, {

@@ -24,7 +24,7 @@ const threadFile = new URL('../../testing/codes-thread.ts', import.meta.url)
 async function anEngineWithThread(given: Partial<EngineOptions> = {}, ofThread: { failsAfterMs?: number } = {}) {
   const threads: Worker[] = []
   const lines: { msg: string }[] = []
-  const log = pino({ level: 'error' }, { write: line => void lines.push(JSON.parse(line)) })
+  const log = pino({ level: 'info' }, { write: line => void lines.push(JSON.parse(line)) })
   const startCodesThread = () => {
     const thread = new Worker(threadFile, { workerData: { url: db.url, ...ofThread } })
     threads.push(thread)
@@ -67,8 +67,8 @@ test('a code is delivered while all connections of the engine are held', async (
   await aGateway(db.sql)
   const world = await aWorld(db.sql)
   const sql = connect(db.url, { max: 4 })
-  const { engine } = await anEngineWithThread({ sql })
-  await untilThreadSends(world)
+  const { engine, lines } = await anEngineWithThread({ sql })
+  await untilReady(world, lines)
   const release = Promise.withResolvers<void>()
   const held = Array.from({ length: 4 }, () => sql.begin(() => release.promise))
   await untilStatus(await sendCode(world), 'DELIVERED')
@@ -78,14 +78,10 @@ test('a code is delivered while all connections of the engine are held', async (
   await sql.end({ timeout: 1 })
 })
 
-/** Codes until one of them was sent by the thread: leases name the worker, and the states of gateways name both. */
-async function untilThreadSends(world: World) {
+/** Sends a code, and waits until the thread that it starts is ready. */
+async function untilReady(world: World, lines: { msg: string }[]) {
   await untilStatus(await sendCode(world), 'DELIVERED')
-  await eventually(async () => {
-    const workers =
-      await db.sql`select distinct worker from gateway_states where seen_at > now() - interval '5 seconds'`
-    expect(workers.length).toBeGreaterThan(1)
-  })
+  await eventually(() => expect(lines.map(({ msg }) => msg)).toContain('codes_thread.ready'))
 }
 
 /** A gateway whose connection the main thread has. */
@@ -150,8 +146,8 @@ test('the engine waits for the codes of its thread when it stops', async () => {
   const yes: SendResult = { kind: 'accepted', delivered: true }
   const { submitted, connect } = await aLentGateway(() => (isSlow.now ? answered.promise : yes))
   const world = await aWorld(db.sql)
-  const { engine } = await anEngineWithThread({ connect })
-  await untilThreadSends(world)
+  const { engine, lines } = await anEngineWithThread({ connect })
+  await untilReady(world, lines)
   isSlow.now = true
   const code = await sendCode(world)
   await eventually(() => expect(submitted).toContain(code))
@@ -168,8 +164,8 @@ const rules = { key: gatewayKey('a secret of the test'), secretNames: [], check:
 test('when every engine knows that a gateway is paused, the thread sends no code through it', async () => {
   const { gateway, submitted, connect } = await aLentGateway(() => ({ kind: 'accepted', delivered: true }))
   const world = await aWorld(db.sql)
-  await anEngineWithThread({ connect })
-  await untilThreadSends(world)
+  const { lines } = await anEngineWithThread({ connect })
+  await untilReady(world, lines)
   const paused = await changeGateway(db.sql, gateway.gatewayId, { paused: true }, rules)
   expect(await waitForEngines(db.sql, paused)).toBe(0)
   const before = submitted.length

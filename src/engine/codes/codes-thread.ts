@@ -13,7 +13,7 @@ export type CodesThreadContext = {
   log: Logger
   /** Starts the thread. It calls `serveCodes`. */
   start: () => Worker
-  gateways: Pick<Gateways, 'connections'>
+  gateways: Pick<Gateways, 'connections' | 'addStatesOfThread'>
   /** A code waits for this limit. */
   onWanted(subject: string, forMs: number): void
 }
@@ -74,6 +74,7 @@ export class CodesThread {
     this.#worker = undefined
     this.#isReady = false
     this.#states = ''
+    this.#context.gateways.addStatesOfThread(undefined)
     if (!this.#isStopping) this.#failedAt = performance.now()
   }
 
@@ -82,7 +83,10 @@ export class CodesThread {
       case 'ready':
         this.#tellStates()
         this.#isReady = true
+        this.#context.log.info('codes_thread.ready')
         return
+      case 'states':
+        return this.#context.gateways.addStatesOfThread(message.states)
       case 'wanted':
         return this.#context.onWanted(message.subject, message.forMs)
       case 'submit':

@@ -74,7 +74,7 @@ class LentChannel implements Channel {
   }
 
   health(): Health {
-    return { up: this.#lent.stateOf(this.#gatewayId)?.up ?? false, isLent: true }
+    return { up: this.#lent.stateOf(this.#gatewayId)?.up ?? false }
   }
 
   async submit(...[batch, report, mayGo]: Parameters<Channel['submit']>): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Outgoing, SendResult } from '../../channels/channel.ts'
+import type { ThreadState } from '../gateways/gateways.ts'
 
 /** A gateway of the main thread, as the codes thread needs to know it. */
 export type LentState = { gatewayId: number; up: boolean; window: number }
@@ -11,6 +12,7 @@ export type FromCodes =
   | { kind: 'submit'; call: number; gatewayId: number; batch: Outgoing[]; latestAt: number }
   /** A code waits for this limit: for so long, only codes may draw from it. */
   | { kind: 'wanted'; subject: string; forMs: number }
+  | { kind: 'states'; states: ThreadState[] }
 
 export type ToCodes =
   | { kind: 'gateways'; states: LentState[] }

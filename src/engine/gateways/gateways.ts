@@ -49,7 +49,12 @@ export type GatewaysContext = {
   feedOf: (gateway: Gateway) => Feed
   /** The clock of the database. The minutes of the statistics follow it. */
   now?: () => Date
+  /** The codes thread gives its states to the main thread, which writes one state for both. */
+  giveStates?: ((states: ThreadState[]) => void) | undefined
 }
+
+/** What the codes thread has of a gateway. */
+export type ThreadState = Pick<OwnState, 'gatewayId' | 'version' | 'partsLastMinute'>
 
 /** `known`: at least one gateway serves the question. `up`: the gateways among them that can send now. */
 export type Serving = {
@@ -75,6 +80,8 @@ export class Gateways {
   #names = new Map<number, ReadonlySet<string> | undefined>()
   #rowsAsOf = 0
   #upElsewhere: ReadonlySet<number> = new Set()
+  /** Undefined without a codes thread. */
+  #ofThread: Map<number, ThreadState> | undefined
   #refreshing: Loop | undefined
   #writingStates: Loop | undefined
 
@@ -90,10 +97,14 @@ export class Gateways {
   }
 
   #startLoops() {
-    const { sql, log, worker } = this.#context
+    const { sql, log, worker, giveStates } = this.#context
     this.#refreshing = repeat('gateways', REFRESH_EVERY_MS, log, () => this.refresh())
     this.#writingStates = repeat('gateway states', STATES_EVERY_MS, log, async () => {
-      await writeGatewayStates(sql, worker, this.#states())
+      if (giveStates)
+        giveStates(
+          this.#states().map(({ gatewayId, version, partsLastMinute }) => ({ gatewayId, version, partsLastMinute })),
+        )
+      else await writeGatewayStates(sql, worker, this.#states())
       await this.#writeMinutes()
     })
   }
@@ -241,6 +252,12 @@ export class Gateways {
     this.#context.log.error({ err, gatewayId }, 'gateway.not_connected')
   }
 
+  /** The states of the codes thread of this engine, or undefined when it has ended. Commands wait for both threads. */
+  addStatesOfThread(states: ThreadState[] | undefined): void {
+    this.#ofThread = states && new Map(states.map(state => [state.gatewayId, state]))
+    this.#writingStates?.hurry()
+  }
+
   // States and statistics ---------------------------------------------------------------------------------------------
 
   /**
@@ -268,13 +285,25 @@ export class Gateways {
     }
   }
 
+  /** Without a thread there is nothing to add. A thread that does not know the gateway yet has no version of it. */
+  #stateOfThread(gatewayId: number, version: number): Omit<ThreadState, 'gatewayId'> {
+    if (!this.#ofThread) return { version, partsLastMinute: 0 }
+    return this.#ofThread.get(gatewayId) ?? { version: 0, partsLastMinute: 0 }
+  }
+
   #states(): OwnState[] {
     return this.#rows.map(({ gatewayId, version }) => {
       const known = this.#live.get(gatewayId)
       const state = known
         ? stateOf(gatewayId, known.channel)
         : { gatewayId, ...notConnected, ...this.#failed.get(gatewayId) }
-      return { ...state, version, answerMs: this.#tallies.get(gatewayId)?.answerMs() ?? null }
+      const { version: ofThread, partsLastMinute: parts } = this.#stateOfThread(gatewayId, version)
+      return {
+        ...state,
+        version: Math.min(version, ofThread),
+        partsLastMinute: state.partsLastMinute + parts,
+        answerMs: this.#tallies.get(gatewayId)?.answerMs() ?? null,
+      }
     })
   }
 }
@@ -309,8 +338,7 @@ const notConnected = {
 }
 
 function stateOf(gatewayId: number, channel: MeteredChannel): Omit<OwnState, 'version' | 'answerMs'> {
-  const { up, open = 0, binds, isLent } = channel.health()
-  if (isLent) return { ...notConnected, gatewayId, partsLastMinute: channel.partsLastMinute() }
+  const { up, open = 0, binds } = channel.health()
   return {
     ...notConnected,
     gatewayId,
