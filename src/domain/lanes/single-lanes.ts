@@ -43,4 +43,4 @@ export async function extendLanes(
 
 /** A text that is the same for equal keys only. */
 export const nameOfLane = ({ channelType, senderId, laneName, brandId, priority }: LaneKey) =>
-  JSON.stringify([channelType, senderId, laneName, brandId, priority])
+  `${channelType} ${senderId} ${brandId} ${priority}${laneName === null ? '' : ` ${laneName}`}`

@@ -112,6 +112,33 @@ test('the text of a client is stored unchanged, with any characters', async () =
   expect(row).toEqual(said)
 })
 
+test('messages of one request keep their own values in columns that others leave empty', async () => {
+  const later = new Date(now.getTime() + 3_600_000)
+  const called = { callbackUrl: 'https://shop.example/callbacks', callbackEvents: ['sent' as const] }
+  const answers = await accept(world, [
+    single(world, { expiresAt: later }),
+    single(world, { ...called, expiresAt: later, endsEarly: true }),
+    single(world, { sendAt: later, expiresAt: later, sealed: 'c0de' }),
+  ])
+  const rows = await db.sql`
+    select callback_url, callback_events, expires_at, waits_until, send_at, sealed, lane_id is null as has_no_lane
+    from messages where message_uuid = any(${answers.map(uuidOf)}::uuid[]) order by message_uuid`
+  const plain = {
+    callbackUrl: null,
+    callbackEvents: null,
+    expiresAt: null,
+    waitsUntil: later,
+    sendAt: null,
+    sealed: null,
+    hasNoLane: false,
+  }
+  expect(rows).toEqual([
+    plain,
+    { ...plain, ...called, expiresAt: later, waitsUntil: null },
+    { ...plain, sendAt: later, sealed: Buffer.from('c0de', 'hex'), hasNoLane: true },
+  ])
+})
+
 test('a code of a short link that is already in use is replaced everywhere in the message', async () => {
   const link = { code: 'Taken00001', url: 'https://shop.example/a' }
   const free = { code: 'Free000001', url: 'https://shop.example/b' }

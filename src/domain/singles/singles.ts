@@ -1,13 +1,13 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
-import { uuid7Batch } from '../../base/uuid7.ts'
+import { timeOfUuid7, uuid7Batch } from '../../base/uuid7.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { blacklistedAmong } from '../blacklist/blacklist.ts'
 import { insertCascades } from '../cascades/cascade-rows.ts'
 import { type IsNameOfGateway, namesOfGateways } from '../gateways/names.ts'
 import { hasTooManyLanes } from '../lanes/lanes.ts'
-import { extendLanes, nameOfLane } from '../lanes/single-lanes.ts'
+import { extendLanes, type LaneKey, nameOfLane } from '../lanes/single-lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import type { Acceptance, NewSingle, Refusal } from '../messages/single.ts'
@@ -160,8 +160,8 @@ async function storeAccepted(
     cascade && 'plan' in cascade ? [{ uuid: uuids[i]!, plan: cascade.plan, verificationUuid: verificationOf(i) }] : [],
   )
   // The statements are sent together, because each round trip would delay the whole group.
-  const [rooms, said] = await Promise.all([
-    roomFor(sql, companyId, singles, isCarried),
+  const [reserved, said] = await Promise.all([
+    reservePlaces(sql, companyId, singles, isCarried),
     withLinks(sql, companyId, singles, uuids, now),
     setFirstTimers(
       sql,
@@ -178,19 +178,13 @@ async function storeAccepted(
       limits,
       singles.flatMap(sentForStatistics),
     ),
-    countAccepted(
-      sql,
-      companyId,
-      singles.map(({ channelType, trafficType, brandId, parts }, i) => {
-        return { channelType, trafficType, brandId, parts, uuid: uuids[i]! }
-      }),
-    ),
+    countAccepted(sql, companyId, singles, timeOfUuid7(uuids[0]!)),
   ])
-  if (isLaneBound) await refuseTooManyLanes(sql, companyId, [...rooms.values()])
+  if (isLaneBound && reserved.isLaneNew) await refuseTooManyLanes(sql, companyId)
   const placed = singles.map((single, i): PlacedSingle => {
-    const room = single.sendAt ? undefined : rooms.get(nameOfLane(keyOf(single, isCarried)))!
     const { text, content } = said[i]!
-    return { ...single, text, content, uuid: uuids[i]!, laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
+    const { laneId = null, seq = null } = reserved.places[i] ?? {}
+    return { ...single, text, content, uuid: uuids[i]!, laneId, seq }
   })
   await copySingles(sql, companyId, placed)
 }
@@ -203,10 +197,8 @@ function sentForStatistics({ options: { verification }, channelType }: NewSingle
   return verification ? [{ ...verification, channelType, what: 'sent', cost: 0n }] : []
 }
 
-/** Counts the lanes only if a lane was created, which is rare. */
-async function refuseTooManyLanes(sql: Transaction, companyId: number, rooms: { next: number }[]) {
-  const isAnyNew = rooms.some(({ next }) => next === 0)
-  if (!isAnyNew || !(await hasTooManyLanes(sql, companyId))) return
+async function refuseTooManyLanes(sql: Transaction, companyId: number) {
+  if (!(await hasTooManyLanes(sql, companyId))) return
   throw new AppError('too_many_requests', 'Messages under too many sender names wait to be sent: try again later', {
     retryAfterSeconds: LANES_RETRY_SECONDS,
   })
@@ -232,7 +224,7 @@ export async function storeFailed(
     failed: { errorCode, at: now },
   }))
   if (rows.length === 0) return uuids
-  await countAccepted(sql, companyId, rows)
+  await countAccepted(sql, companyId, rows, clock!.now)
   await copySingles(sql, companyId, rows)
   return uuids
 }
@@ -249,12 +241,9 @@ export async function appendToLanes(
     const due = await store.selectToPlace(sql, companyId, uuids)
     if (due.length === 0) return
     const isCarried = await carriedNames(sql, due)
-    const rooms = await roomFor(sql, companyId, due, isCarried)
-    const places = due.map(single => {
-      const room = rooms.get(nameOfLane(keyOf(single, isCarried)))!
-      return { uuid: single.uuid, laneId: room.laneId, seq: room.next++ }
-    })
-    await Promise.all([updatePlaces(sql, companyId, places), store.notifyLanes(sql, companyId, due)])
+    const { places } = await reservePlaces(sql, companyId, due, isCarried)
+    const placed = due.map(({ uuid }, i) => ({ uuid, ...places[i]! }))
+    await Promise.all([updatePlaces(sql, companyId, placed), store.notifyLanes(sql, companyId, due)])
   })
 }
 
@@ -280,19 +269,36 @@ const keyOf = ({ channelType, senderId, senderName, brandId, priority }: Named, 
   priority,
 })
 
-/** Reserves places at the ends of the lanes. A message with a later time of sending gets its place when it is due. */
-async function roomFor(
+/** The places of messages in their order. `isLaneNew`: a lane was created, which is rare. */
+type Reserved = { places: ({ laneId: number; seq: number } | undefined)[]; isLaneNew: boolean }
+
+/**
+ * Reserves a place at the end of its lane for each message. A message with a later time of sending gets its place when it
+ * is due.
+ */
+async function reservePlaces(
   sql: Transaction,
   companyId: number,
   singles: (Named & { sendAt: Date | null })[],
   isCarried: IsNameOfGateway,
-) {
-  const keys = singles.filter(({ sendAt }) => !sendAt).map(single => keyOf(single, isCarried))
-  const byLane = Map.groupBy(keys, nameOfLane)
-  if (byLane.size === 0) return new Map<string, { laneId: number; next: number }>()
-  const wanted = [...byLane.values()].map(ofLane => ({ ...ofLane[0]!, count: ofLane.length }))
-  const rooms = await extendLanes(sql, companyId, wanted)
-  return new Map(rooms.map(room => [nameOfLane(room), { laneId: room.laneId, next: room.first }]))
+): Promise<Reserved> {
+  const wanted = new Map<string, LaneKey & { count: number }>()
+  const names = singles.map(single => {
+    if (single.sendAt) return undefined
+    const key = keyOf(single, isCarried)
+    const name = nameOfLane(key)
+    const lane = wanted.get(name)
+    if (lane) lane.count += 1
+    else wanted.set(name, { ...key, count: 1 })
+    return name
+  })
+  const lanes = await extendLanes(sql, companyId, [...wanted.values()])
+  const next = new Map(lanes.map(lane => [nameOfLane(lane), { laneId: lane.laneId, seq: lane.first }]))
+  const places = names.map(name => {
+    const place = name === undefined ? undefined : next.get(name)!
+    return place && { laneId: place.laneId, seq: place.seq++ }
+  })
+  return { places, isLaneNew: lanes.some(({ first }) => first === 0) }
 }
 
 /** Links were shortened before the parts were counted. A code that is already in use is replaced by a code of equal length. */

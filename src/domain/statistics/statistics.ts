@@ -1,5 +1,4 @@
 import type { Money } from '../../base/money.ts'
-import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Transaction } from '../../db/sql.ts'
 import type { NewMessage } from '../messages/message.ts'
 import type { StatusChange } from '../messages/messages.ts'
@@ -31,13 +30,18 @@ export async function* countNew(
   }
 }
 
-export type NewTraffic = TrafficKind & { uuid: string; brandId: number; parts: number; failed?: { at: Date } }
+export type NewTraffic = TrafficKind & { brandId: number; parts: number; failed?: { at: Date } }
 
-/** Counts single messages that are written in this transaction. */
-export async function countAccepted(sql: Transaction, companyId: number, messages: NewTraffic[]): Promise<void> {
+/** Counts single messages that are written in this transaction. `at`: the time of their keys. */
+export async function countAccepted(
+  sql: Transaction,
+  companyId: number,
+  messages: NewTraffic[],
+  at: Date,
+): Promise<void> {
   const tally = new TrafficTally()
   for (const message of messages) {
-    const accepted = tally.at(timeOfUuid7(message.uuid), message, message.brandId)
+    const accepted = tally.at(at, message, message.brandId)
     accepted.accepted += 1
     accepted.acceptedParts += message.parts
     if (!message.failed) continue

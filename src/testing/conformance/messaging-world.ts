@@ -97,12 +97,13 @@ async function aTemplate(sql: Pool, companyId: number): Promise<number> {
 
 /** Writes a message into its table. The engine does not send it. */
 export async function aSingle(sql: Pool, companyId: number, channelType: ChannelType): Promise<string> {
-  const uuid = uuid7(new Date())
+  const now = new Date()
+  const uuid = uuid7(now)
   await sql.begin(async tx => {
     await tx`
       insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, channel_type)
       values (${companyId}, ${uuid}, 0, 'SENT', 1, 1, ${numberOf.MTS}, ${channelType})`
-    await countAccepted(tx, companyId, [{ uuid, channelType, trafficType: 'PROMO', brandId: 1, parts: 1 }])
+    await countAccepted(tx, companyId, [{ channelType, trafficType: 'PROMO', brandId: 1, parts: 1 }], now)
   })
   return uuid
 }
