@@ -169,7 +169,7 @@ describe('while the node of a company is away', () => {
     const submit = async (uuid: string) => {
       recorder.window.enter(await recorder.window.reserve(1))
       const pending = new PendingReports()
-      recorder.noteFor(pending, world.companyId, sent(uuid), 1)
+      recorder.noteFor(pending, world.companyId, sent(uuid), { places: 1 })
       return pending.recorded()
     }
     node.isAway = true

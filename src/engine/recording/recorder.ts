@@ -10,6 +10,7 @@ import type { RecordingContext } from '../../domain/recording/context.ts'
 import { recordStatusReports } from '../../domain/recording/recording.ts'
 import { SubmissionWindow } from '../sending/submission-window.ts'
 import { PendingReports } from './pending-reports.ts'
+import { ReceiptPace, type Waited } from './receipt-pace.ts'
 import { type Entry, ReportBuffer } from './report-buffer.ts'
 import { SetAside } from './set-aside.ts'
 
@@ -59,6 +60,7 @@ export class Recorder {
   /** Messages that were submitted and are not recorded yet. */
   readonly window = new SubmissionWindow()
   readonly #context: RecorderContext
+  readonly #pace = new ReceiptPace()
   /** By company, while it has status reports to write. */
   readonly #companies = new Map<number, Company>()
   #giveUpAt = Number.POSITIVE_INFINITY
@@ -84,9 +86,18 @@ export class Recorder {
     return noteOne(pending => this.noteSoonFor(pending, companyId, statusReport))
   }
 
-  /** The same as `note`, for one of many reports. When it is written, `places` of the submission window become free. */
-  noteFor(pending: PendingReports, companyId: number, statusReport: StatusReport, places = 0): void {
-    const { company, entry } = this.#add(companyId, statusReport)
+  /**
+   * The same as `note`, for one of many reports. When it is written, `places` of the submission window become free.
+   * `mayWait`: a submission may wait for its receipt if the gateway is known for prompt receipts.
+   */
+  noteFor(
+    pending: PendingReports,
+    companyId: number,
+    statusReport: StatusReport,
+    { places = 0, mayWait = false }: { places?: number; mayWait?: boolean } = {},
+  ): void {
+    const onWaited = mayWait ? this.#pace.waitFor(statusReport) : undefined
+    const { company, entry } = this.#add(companyId, statusReport, onWaited)
     if (company.away === undefined) entry.places += places
     else this.window.leave(places)
     pending.begin()
@@ -103,11 +114,11 @@ export class Recorder {
     else pending.failed(statusReport.uuid, company.away)
   }
 
-  #add(companyId: number, statusReport: StatusReport): { company: Company; entry: Entry } {
+  #add(companyId: number, statusReport: StatusReport, onWaited?: Waited): { company: Company; entry: Entry } {
     let company = this.#companies.get(companyId)
-    if (company) return { company, entry: company.buffer.add(statusReport) }
+    if (company) return { company, entry: company.buffer.add(statusReport, onWaited) }
     company = newCompany()
-    const entry = company.buffer.add(statusReport)
+    const entry = company.buffer.add(statusReport, onWaited)
     this.#companies.set(companyId, company)
     company.emptied = this.#empty(companyId, company)
     return { company, entry }
