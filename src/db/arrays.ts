@@ -58,13 +58,20 @@ function writeElement(value: unknown, serialize: (value: Element) => string): st
 const escaped = (text: string) =>
   text.includes('"') || text.includes('\\') ? text.replaceAll('\\', '\\\\').replaceAll('"', '\\"') : text
 
+function plainElements(text: string): string[] {
+  const inner = text.slice(text.startsWith('{') ? 1 : 0, -1) // the driver has removed the first brace
+  return inner === '' ? [] : inner.split(',')
+}
+
 const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^",{}]+)/gs
 
-/** Parses the text of an array with one dimension. */
+/** Parses the text of an array with one dimension. Most arrays have no quoted element, and then only commas separate them. */
 export function readArray<T>(text: string, parse?: (text: string) => T): (T | string | null)[] {
+  const read = (plain: string) => (plain === 'NULL' ? null : parse ? parse(plain) : plain)
+  if (!text.includes('"')) return plainElements(text).map(read)
   return Array.from(text.matchAll(ELEMENT), ([, quoted, plain]) => {
-    if (plain === 'NULL') return null
-    const value = plain ?? quoted!.replace(/\\(.)/gs, '$1')
+    if (plain !== undefined) return read(plain)
+    const value = quoted!.replace(/\\(.)/gs, '$1')
     return parse ? parse(value) : value
   })
 }

@@ -37,8 +37,8 @@ describe.each(planModes)('%s', mode => {
   afterAll(() => pool.end())
 
   const works = {
-    'are moved': (sql: Sql, asked: string[]) =>
-      updateStatuses(
+    'are moved': async (sql: Sql, asked: string[]) => {
+      const moved = await updateStatuses(
         sql,
         companyId,
         'CREATED',
@@ -51,7 +51,9 @@ describe.each(planModes)('%s', mode => {
           errorCode: null,
           operatorError: null,
         })),
-      ),
+      )
+      return moved.flatMap(({ places }) => places)
+    },
     'are reported': (sql: Sql, asked: string[]) => selectReported(sql, companyId, asked),
     'are looked up for receipts': (sql: Sql, asked: string[]) => selectOpen(sql, companyId, asked),
   }

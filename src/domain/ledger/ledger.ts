@@ -23,13 +23,14 @@ export { accountsOf, listAccounts } from './store.ts'
  * messages with a hold, takes this lock first. No other transaction changes the money of the company meanwhile, so sums
  * are exact.
  *
- * One statement locks and the next one reads; both are sent together. A statement that waits for a lock sees other tables
- * as they were before the wait, and would miss the charges of that time.
+ * One statement locks and the next one reads; both are sent together, and before any statement that the caller sends
+ * without waiting for this function. A statement that waits for a lock sees other tables as they were before the wait, and
+ * would miss the charges of that time.
  */
 export async function lockAccount(sql: Transaction, companyId: number, month: string): Promise<Account> {
   const [, [account]] = await Promise.all([
-    accounts.lockAccountRow(sql, companyId),
-    store.selectAccount(sql, companyId, month),
+    accounts.lockAccountRow(sql, companyId).execute(),
+    store.selectAccount(sql, companyId, month).execute(),
   ])
   if (!account) throw notFound('Company')
   return account

@@ -95,8 +95,6 @@ export type ChangedMessage = {
   uuid: string
   dispatchId: number | null
   position: number | null
-  laneId: number
-  seq: number
   parts: number
   price: Money
   tariffId: number | null

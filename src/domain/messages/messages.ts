@@ -16,6 +16,7 @@ export {
   failuresOf,
   type MessagesOfDispatch,
   overdueMessages,
+  placesInLanes,
   queuedMessages,
   setFinalPrices,
 } from './store.ts'
@@ -163,16 +164,41 @@ export async function updateStatuses(
   const wanted = new Map<string, StatusUpdate>()
   for (const update of updates) wanted.set(update.uuid, update)
   const byStatus = [...Map.groupBy(wanted.values(), ({ to }) => to)]
-  const moved = await Promise.all(
-    byStatus.map(([to, alike]) => inPieces(alike, some => store.updateStatuses(sql, companyId, from, to, some))),
+  const changes = await Promise.all(
+    byStatus.map(([to, alike]) =>
+      inPieces(alike.sort(byUuid), async some =>
+        changesOf(from, some, await store.updateStatuses(sql, companyId, from, to, some)),
+      ),
+    ),
   )
-  return moved.flat().map(message => {
-    const update = wanted.get(message.uuid)
-    if (!update) throw new Error(`Message ${message.uuid} was updated without a request`)
-    const { to, sentAt, errorCode } = update
-    const sent = from === 'SENT' || sentAt !== null
-    return Object.assign(message, { from, to, at: momentOf(update), errorCode, sent, sentAt })
-  })
+  return changes.flat()
+}
+
+const byUuid = (a: StatusUpdate, b: StatusUpdate) => (a.uuid < b.uuid ? -1 : 1)
+
+function changesOf(
+  from: StatusChange['from'],
+  updates: StatusUpdate[],
+  changed: readonly store.ChangedAlike[],
+): StatusChange[] {
+  return changed.flatMap(({ places, positions, destinations, ...common }) =>
+    places.map((place, i) => {
+      const update = updates[place - 1]!
+      const { uuid, to, sentAt, errorCode } = update
+      return {
+        ...common,
+        uuid,
+        position: positions[i]!,
+        destination: destinations[i]!,
+        from,
+        to,
+        at: momentOf(update),
+        errorCode,
+        sent: from === 'SENT' || sentAt !== null,
+        sentAt,
+      }
+    }),
+  )
 }
 
 function momentOf({ uuid, finalAt, sentAt }: StatusUpdate): Date {
@@ -181,8 +207,11 @@ function momentOf({ uuid, finalAt, sentAt }: StatusUpdate): Date {
   return at
 }
 
-/** Adds status changes to the counters of their dispatches. */
-export async function countChanges(sql: Sql, companyId: number, changes: StatusChange[]): Promise<void> {
+/**
+ * Adds status changes to the counters of their dispatches. Returns the dispatches that may be finished by them: no changed
+ * block has a message left that is not final.
+ */
+export async function countChanges(sql: Sql, companyId: number, changes: StatusChange[]): Promise<number[]> {
   const blocks = new Map<string, store.BlockChange>()
   let counts: store.BlockChange | undefined // most messages are in the block of the message before
   for (const change of changes) {
@@ -202,7 +231,10 @@ export async function countChanges(sql: Sql, companyId: number, changes: StatusC
       counts.unsentParts += change.parts
     }
   }
-  if (blocks.size > 0) await store.changeBlocks(sql, companyId, [...blocks.values()])
+  if (blocks.size === 0) return []
+  const changed = await store.changeBlocks(sql, companyId, [...blocks.values()])
+  const byDispatch = Map.groupBy(changed, ({ dispatchId }) => dispatchId)
+  return [...byDispatch].flatMap(([dispatchId, all]) => (all.every(({ open }) => open === 0) ? dispatchId : []))
 }
 
 const noChange = (dispatchId: number, block: number): store.BlockChange => ({

@@ -1,4 +1,5 @@
 import { formatMoney, type Money } from '../../base/money.ts'
+import { uuidRange } from '../../base/uuid7.ts'
 import { copyInto, copyText } from '../../db/copy.ts'
 import type { Fragment, Sql, Transaction } from '../../db/sql.ts'
 import { ERASED } from '../blacklist/erased.ts'
@@ -257,9 +258,20 @@ export function sumCreated(sql: Sql, range: Range, bounds: Bounds) {
 }
 
 /**
- * Updates the statuses of messages that still have the status `from`. A repeated or late update finds no row. Times are
- * sent as milliseconds, and a column without any value as an empty list, because writing the parameters is a large part of the
- * cost of this statement.
+ * Changed messages whose other fields are equal. Each list has an element for each of these messages. `places`: where their
+ * updates are in the list of updates, from 1.
+ */
+export type ChangedAlike = Omit<ChangedMessage, 'uuid' | 'position' | 'destination'> & {
+  places: number[]
+  positions: ChangedMessage['position'][]
+  destinations: string[]
+}
+
+/**
+ * Updates the statuses of messages that still have the status `from`. The updates are in the order of their uuids. A
+ * repeated or late update finds no row. Times are sent as milliseconds, and a column without any value as an empty list,
+ * because writing the parameters is a large part of the cost of this statement. Messages with equal fields are returned
+ * together: reading a row with all fields of each message took two thirds of the time that our process spent on it.
  *
  * There is no join, on purpose. Each message finds its place in the sorted lists by binary search (`width_bucket`), so
  * PostgreSQL can reach the messages by their keys only. With a join and statistics from before a large dispatch,
@@ -273,47 +285,60 @@ export function updateStatuses(
   to: StatusUpdate['to'],
   updates: StatusUpdate[],
 ) {
-  const sorted = updates.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))
   const list = (name: keyof typeof lists, none: number | string): Fragment =>
     lists[name].length === 0 ? sql`null` : sql`nullif(q.${sql(name)}[width_bucket(m.message_uuid, q.uuids)], ${none})`
   const lists = {
     sent_ms: unlessEmpty(
-      sorted.map(({ sentAt }) => sentAt?.getTime()),
+      updates.map(({ sentAt }) => sentAt?.getTime()),
       0,
     ),
     final_ms: unlessEmpty(
-      sorted.map(({ finalAt }) => finalAt?.getTime()),
+      updates.map(({ finalAt }) => finalAt?.getTime()),
       0,
     ),
     error_codes: unlessEmpty(
-      sorted.map(({ errorCode }) => errorCode),
+      updates.map(({ errorCode }) => errorCode),
       NO_ERROR,
     ),
     operator_errors: unlessEmpty(
-      sorted.map(({ operatorError }) => operatorError),
+      updates.map(({ operatorError }) => operatorError),
       '',
     ),
   }
-  return sql<ChangedMessage[]>`
-    update messages m set
-      status = ${to},
-      sent_at = coalesce(m.sent_at, to_timestamp(${list('sent_ms', 0)} / 1000.0)),
-      final_at = to_timestamp(${list('final_ms', 0)} / 1000.0),
-      error_code = ${list('error_codes', NO_ERROR)},
-      operator_error = ${withoutCode(sql, list('operator_errors', ''))},
-      sealed = null,
-      final_price = ${to === 'DELIVERED' ? sql`m.price` : to === 'FAILED' ? sql`0` : null}
-    from (
-      select ${sorted.map(({ uuid }) => uuid)}::uuid[] as uuids, ${lists.sent_ms}::bigint[] as sent_ms,
-        ${lists.final_ms}::bigint[] as final_ms, ${lists.error_codes}::int[] as error_codes,
-        ${lists.operator_errors}::text[] as operator_errors
-    ) q
-    where m.company_id = ${companyId} and m.message_uuid = any(q.uuids)
-      and m.message_uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid} and m.status = ${from}
-    returning m.message_uuid as uuid, m.dispatch_id, m.dispatch_position as position, m.lane_id, m.seq, m.parts, m.price,
-      m.tariff_id, m.brand_id, m.destination, m.channel_type, m.traffic_type,
-      m.callback_url is not null or m.cascade_uuid is not null or coalesce(m.options ? 'verification', false)
-        as is_followed`
+  return sql<ChangedAlike[]>`
+    with changed as (
+      update messages m set
+        status = ${to},
+        sent_at = coalesce(m.sent_at, to_timestamp(${list('sent_ms', 0)}::float8 / 1000)),
+        final_at = to_timestamp(${list('final_ms', 0)}::float8 / 1000),
+        error_code = ${list('error_codes', NO_ERROR)},
+        operator_error = ${withoutCode(sql, list('operator_errors', ''))},
+        sealed = null,
+        final_price = ${to === 'DELIVERED' ? sql`m.price` : to === 'FAILED' ? sql`0` : null}
+      from (
+        select ${updates.map(({ uuid }) => uuid)}::uuid[] as uuids, ${lists.sent_ms}::bigint[] as sent_ms,
+          ${lists.final_ms}::bigint[] as final_ms, ${lists.error_codes}::int[] as error_codes,
+          ${lists.operator_errors}::text[] as operator_errors
+      ) q
+      where m.company_id = ${companyId} and m.message_uuid = any(q.uuids)
+        and m.message_uuid between ${updates[0]!.uuid} and ${updates.at(-1)!.uuid} and m.status = ${from}
+      returning width_bucket(m.message_uuid, q.uuids) as place, m.dispatch_id, m.dispatch_position as position, m.parts,
+        m.price, m.tariff_id, m.brand_id, m.destination, m.channel_type, m.traffic_type,
+        m.callback_url is not null or m.cascade_uuid is not null or coalesce(m.options ? 'verification', false)
+          as is_followed)
+    select dispatch_id, parts, price, tariff_id, brand_id, channel_type, traffic_type, is_followed,
+      array_agg(place) as places, array_agg(position) as positions, array_agg(destination) as destinations
+    from changed
+    group by dispatch_id, parts, price, tariff_id, brand_id, channel_type, traffic_type, is_followed`
+}
+
+/** The lanes of messages, and their places there. */
+export function placesInLanes(sql: Sql, companyId: number, uuids: string[]) {
+  const range = uuidRange(uuids)
+  return sql<{ uuid: string; laneId: number; seq: number }[]>`
+    select message_uuid as uuid, lane_id, seq from messages
+    where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[])
+      and message_uuid between ${range.first} and ${range.last}`
 }
 
 /**
@@ -354,9 +379,10 @@ export type BlockChange = {
 }
 export type StatusCounts = Record<MessageStatus, number>
 
+/** Returns how many messages of each block are not final. */
 export function changeBlocks(sql: Sql, companyId: number, changes: BlockChange[]) {
   const column = (of: (change: BlockChange) => number) => changes.map(of)
-  return sql`
+  return sql<{ dispatchId: number; open: number }[]>`
     update dispatch_blocks b set
       created_messages = created_messages + q.cm, sent_messages = sent_messages + q.sm,
       delivered_messages = delivered_messages + q.dm, failed_messages = failed_messages + q.fm,
@@ -371,7 +397,8 @@ export function changeBlocks(sql: Sql, companyId: number, changes: BlockChange[]
       ${column(c => c.parts.DELIVERED)}::int[], ${column(c => c.parts.FAILED)}::int[],
       ${column(c => c.unsentMessages)}::int[], ${column(c => c.unsentParts)}::int[]
     ) q (dispatch_id, block, cm, sm, dm, fm, cp, sp, dp, fp, um, up)
-    where b.company_id = ${companyId} and b.dispatch_id = q.dispatch_id and b.block = q.block`
+    where b.company_id = ${companyId} and b.dispatch_id = q.dispatch_id and b.block = q.block
+    returning b.dispatch_id, b.created_messages + b.sent_messages as open`
 }
 
 /** Messages of a range whose lifetime is over without a receipt. */

@@ -1,7 +1,7 @@
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import { leasedRanges } from '../lanes/lanes.ts'
-import type { StatusChange } from '../messages/messages.ts'
+import { placesInLanes, type StatusChange } from '../messages/messages.ts'
 import type { Dispatches } from './store.ts'
 
 /**
@@ -26,9 +26,19 @@ export async function changeOfHolds(
 async function holdersAmong(sql: Sql, companyId: number, changes: StatusChange[], dispatches: Dispatches) {
   const isOfStopped = ({ from, dispatchId }: StatusChange) =>
     from === 'CREATED' && dispatchId !== null && dispatches.get(dispatchId)?.status !== 'STARTED'
-  const stopped = new Set(changes.filter(isOfStopped).flatMap(({ dispatchId }) => dispatchId ?? []))
-  const ranges = (await Promise.all([...stopped].map(dispatchId => leasedRanges(sql, companyId, dispatchId)))).flat()
-  const isLeased = ({ laneId, seq }: StatusChange) =>
-    ranges.some(range => range.laneId === laneId && range.firstSeq <= seq && seq < range.nextSeq)
-  return (change: StatusChange) => !isOfStopped(change) || isLeased(change)
+  const leased = await leasedAmong(sql, companyId, changes.filter(isOfStopped))
+  return (change: StatusChange) => !isOfStopped(change) || leased.has(change.uuid)
+}
+
+async function leasedAmong(sql: Sql, companyId: number, changes: StatusChange[]): Promise<Set<string>> {
+  if (changes.length === 0) return new Set()
+  const dispatchIds = new Set(changes.flatMap(({ dispatchId }) => dispatchId ?? []))
+  const uuids = changes.map(({ uuid }) => uuid)
+  const [places, ...ranges] = await Promise.all([
+    placesInLanes(sql, companyId, uuids),
+    ...[...dispatchIds].map(dispatchId => leasedRanges(sql, companyId, dispatchId)),
+  ])
+  const isLeased = ({ laneId, seq }: { laneId: number; seq: number }) =>
+    ranges.flat().some(range => range.laneId === laneId && range.firstSeq <= seq && seq < range.nextSeq)
+  return new Set(places.filter(isLeased).map(({ uuid }) => uuid))
 }

@@ -20,8 +20,6 @@ const aChange = (given: Partial<StatusChange> = {}): StatusChange => ({
   uuid: '01900000-0000-7000-8000-000000000001',
   dispatchId: 1,
   position: 0,
-  laneId: 1,
-  seq: 0,
   parts: 1,
   price: 0n,
   tariffId: null,

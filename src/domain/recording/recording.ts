@@ -24,15 +24,20 @@ import * as store from './store.ts'
 /**
  * Writes what the engine learned about a company's messages in one transaction: status, counters, money, callbacks and the
  * operator's ids. A report that was recorded before changes nothing, so reports may be repeated, be late or come from
- * several processes. Returns the changes of statuses.
+ * several processes. Returns the changes of statuses. `onCommit` is called when only the commit is left to do.
  */
 export function recordStatusReports(
   pool: Pool,
   companyId: number,
   reports: StatusReport[],
   context: RecordingContext,
+  onCommit: () => void = () => {},
 ): Promise<StatusChange[]> {
-  return pool.begin(sql => recordWithin(sql, pool, companyId, reports, context))
+  return pool.begin(async sql => {
+    const changes = await recordWithin(sql, pool, companyId, reports, context)
+    onCommit()
+    return changes
+  })
 }
 
 /** The same inside a transaction of the caller. */
@@ -45,9 +50,10 @@ export async function recordWithin(
 ): Promise<StatusChange[]> {
   const reports = given.map(cleanStatusReport)
   const month = monthOf(context.now, context.billingZone)
-  const account = await lockAccount(sql, companyId, month)
   const joined = joinReports(reports)
-  const [changes] = await Promise.all([
+  // Sent together. The account is locked first: the statements of a connection run in the order in which they are sent.
+  const [account, changes] = await Promise.all([
+    lockAccount(sql, companyId, month),
     changeStatuses(sql, companyId, joined),
     storeOperatorIds(sql, companyId, reports, context.now),
   ])
@@ -59,7 +65,7 @@ export async function recordWithin(
   const held = await changeOfHolds(sql, companyId, changes, dispatches)
   const packages = await releaseChargedPackages(sql, companyId, costs.filter(isPackageCost))
   const kindOf = kindBy(dispatches)
-  await Promise.all([
+  const [settled] = await Promise.all([
     countChanges(sql, companyId, changes),
     charge(
       sql,
@@ -72,7 +78,7 @@ export async function recordWithin(
     enqueueCallbacks(sql, companyId, partnerCallbacks(changes, dispatches), context.now),
     countStatusChanges(sql, companyId, changes, costs.filter(isMessageCost), kindOf),
   ])
-  await completeDispatches(sql, companyId, changes)
+  await completeFinished(sql, companyId, settled)
   const isFollowedUp = ({ dispatchId, isFollowed }: StatusChange) =>
     dispatchId === null ? isFollowed : dispatches.get(dispatchId)?.api === 'messaging'
   await followUp(sql, companyId, changes.filter(isFollowedUp), { ...context, pool, currency: account.currency })
@@ -103,10 +109,4 @@ async function reduceCreated(sql: Sql, companyId: number, changes: StatusChange[
     byDispatch.set(dispatchId, (byDispatch.get(dispatchId) ?? 0n) + price)
   }
   if (byDispatch.size > 0) await reduceCreatedPrice(sql, companyId, byDispatch)
-}
-
-/** A dispatch is COMPLETED when all its messages are DELIVERED or FAILED. */
-async function completeDispatches(sql: Transaction, companyId: number, changes: StatusChange[]) {
-  const ids = new Set(changes.flatMap(({ to, dispatchId }) => (to === 'SENT' ? [] : (dispatchId ?? []))))
-  await completeFinished(sql, companyId, [...ids])
 }

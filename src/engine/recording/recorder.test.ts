@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Pool } from '../../db/sql.ts'
@@ -95,6 +96,35 @@ test.each(['CONNECTION_CLOSED', 'ECONNREFUSED', '40P01', '53100'])(
   },
 )
 
+test('while one batch is committed, the next one is written, and a third one waits', async () => {
+  const { dispatchId, uuids } = await someMessages(3)
+  const [first, second, third] = uuids as [string, string, string]
+  const answers = Promise.withResolvers<void>()
+  const notes: Promise<void>[] = []
+  let begun = 0
+  // The answer to the first commit is slow. Another report comes before that commit.
+  const slow = new Proxy(db.sql, {
+    get(sql, name, receiver) {
+      if (name !== 'begin' || ++begun > 1) return Reflect.get(sql, name, receiver)
+      return async (work: Parameters<Pool['begin']>[1]) => {
+        notes.push(note(sent(second)))
+        await sql.begin(work as never)
+        await answers.promise
+      }
+    },
+  })
+  const { recorder, note } = aRecorder(slow)
+  notes.push(note(sent(first)))
+  await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toMatchObject({ SENT: 2 }))
+  notes.push(note(sent(third)))
+  await expect(Promise.race([...notes.slice(0, 1), pause(100, 'unanswered')])).resolves.toBe('unanswered')
+  expect(begun).toBe(2)
+  answers.resolve()
+  await Promise.all(notes)
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 3 })
+  await recorder.stop()
+})
+
 describe('while the node of a company is away', () => {
   test('reports that come again are refused at once, and all reports are written when the node is back', async () => {
     const { dispatchId, uuids } = await someMessages(3)
@@ -139,7 +169,7 @@ describe('while the node of a company is away', () => {
     const submit = async (uuid: string) => {
       recorder.window.enter(await recorder.window.reserve(1))
       const pending = new PendingReports()
-      recorder.noteFor(pending, world.companyId, sent(uuid), 1)
+      recorder.noteFor(pending, world.companyId, sent(uuid), { places: 1 })
       return pending.recorded()
     }
     node.isAway = true

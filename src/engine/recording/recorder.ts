@@ -10,6 +10,7 @@ import type { RecordingContext } from '../../domain/recording/context.ts'
 import { recordStatusReports } from '../../domain/recording/recording.ts'
 import { SubmissionWindow } from '../sending/submission-window.ts'
 import { PendingReports } from './pending-reports.ts'
+import { ReceiptPace, type Waited } from './receipt-pace.ts'
 import { type Entry, ReportBuffer } from './report-buffer.ts'
 import { SetAside } from './set-aside.ts'
 
@@ -33,8 +34,8 @@ export type RecorderContext = {
 /** The status reports of a company that are not written yet. */
 type Company = {
   buffer: ReportBuffer
-  /** The batch that is being written. */
-  writing: Entry[]
+  /** The batches that are being written: one, or two while the first is committed. */
+  writing: Set<Entry[]>
   /** The error that tells that the node of the company is away. */
   away: unknown
   /** Resolves when all status reports are written. */
@@ -43,14 +44,15 @@ type Company = {
 
 const newCompany = (): Company => ({
   buffer: new ReportBuffer(),
-  writing: [],
+  writing: new Set(),
   away: undefined,
   emptied: Promise.resolve(),
 })
 
 /**
  * Collects status reports and writes them in batches: one transaction at a time for each company, while the next batch
- * collects. A database that cannot be reached is tried again until it is back; submission pauses meanwhile, because the
+ * collects. The next transaction begins while the one before is committed, so that it does not wait for the callers of the
+ * one before, which submit further messages then. It asks for the lock of the account no earlier, so that others get it first. A database that cannot be reached is tried again until it is back; submission pauses meanwhile, because the
  * submission window is full. When a reachable database refuses a batch, the recorder halves the batch until it has found
  * the bad status report and sets that one aside, so that it never stops its company.
  */
@@ -58,6 +60,7 @@ export class Recorder {
   /** Messages that were submitted and are not recorded yet. */
   readonly window = new SubmissionWindow()
   readonly #context: RecorderContext
+  readonly #pace = new ReceiptPace()
   /** By company, while it has status reports to write. */
   readonly #companies = new Map<number, Company>()
   #giveUpAt = Number.POSITIVE_INFINITY
@@ -83,9 +86,18 @@ export class Recorder {
     return noteOne(pending => this.noteSoonFor(pending, companyId, statusReport))
   }
 
-  /** The same as `note`, for one of many reports. When it is written, `places` of the submission window become free. */
-  noteFor(pending: PendingReports, companyId: number, statusReport: StatusReport, places = 0): void {
-    const { company, entry } = this.#add(companyId, statusReport)
+  /**
+   * The same as `note`, for one of many reports. When it is written, `places` of the submission window become free.
+   * `mayWait`: a submission may wait for its receipt if the gateway is known for prompt receipts.
+   */
+  noteFor(
+    pending: PendingReports,
+    companyId: number,
+    statusReport: StatusReport,
+    { places = 0, mayWait = false }: { places?: number; mayWait?: boolean } = {},
+  ): void {
+    const onWaited = mayWait ? this.#pace.waitFor(statusReport) : undefined
+    const { company, entry } = this.#add(companyId, statusReport, onWaited)
     if (company.away === undefined) entry.places += places
     else this.window.leave(places)
     pending.begin()
@@ -102,11 +114,11 @@ export class Recorder {
     else pending.failed(statusReport.uuid, company.away)
   }
 
-  #add(companyId: number, statusReport: StatusReport): { company: Company; entry: Entry } {
+  #add(companyId: number, statusReport: StatusReport, onWaited?: Waited): { company: Company; entry: Entry } {
     let company = this.#companies.get(companyId)
-    if (company) return { company, entry: company.buffer.add(statusReport) }
+    if (company) return { company, entry: company.buffer.add(statusReport, onWaited) }
     company = newCompany()
-    const entry = company.buffer.add(statusReport)
+    const entry = company.buffer.add(statusReport, onWaited)
     this.#companies.set(companyId, company)
     company.emptied = this.#empty(companyId, company)
     return { company, entry }
@@ -126,17 +138,29 @@ export class Recorder {
 
   async #empty(companyId: number, company: Company) {
     const { buffer } = company
-    for (let readyInMs = buffer.readyInMs(); readyInMs !== undefined; readyInMs = buffer.readyInMs()) {
-      if (readyInMs > 0) await pause(readyInMs)
-      else await this.#write(companyId, company, buffer.take())
+    let committed: Promise<void> | undefined
+    for (;;) {
+      const readyInMs = buffer.readyInMs()
+      if (readyInMs === undefined) {
+        if (committed === undefined) break
+        await committed
+        committed = undefined
+      } else if (readyInMs > 0) await pause(readyInMs)
+      else {
+        const committing = Promise.withResolvers<void>()
+        const written = this.#write(companyId, company, buffer.take(), committing.resolve)
+        await Promise.race([committing.promise, written])
+        await committed // of the batch before: at most two are under way
+        committed = written
+      }
     }
     this.#companies.delete(companyId)
   }
 
-  async #write(companyId: number, company: Company, batch: Entry[]) {
-    company.writing = batch
-    const isWritten = await this.#writeAll(companyId, company, batch, WHOLE_TRIES)
-    company.writing = []
+  async #write(companyId: number, company: Company, batch: Entry[], onCommit: () => void) {
+    company.writing.add(batch)
+    const isWritten = await this.#writeAll(companyId, company, batch, WHOLE_TRIES, onCommit)
+    company.writing.delete(batch)
     const stopped = new Error('the status reports could not be recorded before the engine stopped')
     for (const entry of batch) {
       if (isWritten) resolve(entry)
@@ -146,10 +170,16 @@ export class Recorder {
   }
 
   /** True when every status report is written or set aside; false when the recorder gave up before. */
-  async #writeAll(companyId: number, company: Company, batch: Entry[], tries: number): Promise<boolean> {
+  async #writeAll(
+    companyId: number,
+    company: Company,
+    batch: Entry[],
+    tries: number,
+    onCommit?: () => void,
+  ): Promise<boolean> {
     let left = tries
     while (performance.now() < this.#giveUpAt) {
-      const err = await this.#tryToWrite(companyId, batch)
+      const err = await this.#tryToWrite(companyId, batch, onCommit)
       company.away = isNodeAway(err) ? err : undefined
       if (company.away !== undefined) this.#releaseOthers(company)
       if (err === undefined) return true
@@ -165,7 +195,7 @@ export class Recorder {
    * submission window go to companies of other nodes. No new messages of the company can be submitted meanwhile.
    */
   #releaseOthers({ away, writing, buffer }: Company) {
-    for (const entry of [...writing, ...buffer.entries()]) {
+    for (const entry of [...[...writing].flat(), ...buffer.entries()]) {
       for (const pending of entry.waitingSoon) pending.failed(entry.statusReport.uuid, away)
       entry.waitingSoon = []
       this.window.leave(entry.places)
@@ -174,12 +204,12 @@ export class Recorder {
   }
 
   /** The error, or undefined when the batch is committed. */
-  async #tryToWrite(companyId: number, batch: Entry[]): Promise<unknown> {
+  async #tryToWrite(companyId: number, batch: Entry[], onCommit?: () => void): Promise<unknown> {
     try {
       const { sql, billingZone, clock, cascades, tracer } = this.#context
       const statusReports = batch.map(({ statusReport }) => statusReport)
       const context = { billingZone, now: clock(), ...(cascades ? { cascades } : {}) }
-      const changes = await recordStatusReports(sql, companyId, statusReports, context)
+      const changes = await recordStatusReports(sql, companyId, statusReports, context, onCommit)
       if (tracer) traceEnds(tracer, companyId, changes, clock())
     } catch (err) {
       return err ?? new Error('an error without a reason')

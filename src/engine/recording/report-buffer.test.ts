@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ReportBuffer } from './report-buffer.ts'
 
 const at = new Date()
@@ -100,4 +100,57 @@ test('submissions are taken too, for any number of receipts', () => {
   }
   expect(written.filter(uuid => uuid.startsWith('s'))).toHaveLength(900)
   expect(written.filter(uuid => uuid.startsWith('r'))).toHaveLength(3100)
+})
+
+describe('a submission that waits for its receipt', () => {
+  const waiting = (buffer: ReturnType<typeof aBuffer>, ...uuids: string[]) => {
+    const came: boolean[] = []
+    for (const uuid of uuids) buffer.add(sent(uuid), is => came.push(is))
+    return came
+  }
+
+  test('is written with the receipt', () => {
+    const buffer = aBuffer()
+    const came = waiting(buffer, 'a')
+    buffer.passMs(900)
+    buffer.add(delivered('a'))
+    buffer.passMs(5)
+    expect(buffer.readyInMs()).toBe(0)
+    expect(buffer.taken()).toEqual([{ ...sent('a'), ...delivered('a') }])
+    expect(came).toEqual([true])
+  })
+
+  test('is written without the receipt after a second', () => {
+    const buffer = aBuffer()
+    const came = waiting(buffer, 'a')
+    buffer.passMs(999)
+    expect(buffer.readyInMs()).toBe(5)
+    buffer.passMs(1)
+    expect(buffer.readyInMs()).toBe(0)
+    expect(buffer.taken()).toEqual([sent('a')])
+    expect(came).toEqual([false])
+    expect(buffer.readyInMs()).toBeUndefined()
+  })
+
+  test('delays no other report', () => {
+    const buffer = aBuffer()
+    waiting(buffer, 'a')
+    buffer.add(sent('b'))
+    buffer.add(delivered('c'))
+    buffer.passMs(5)
+    expect(buffer.readyInMs()).toBe(0)
+    expect(buffer.taken()).toEqual([delivered('c')])
+    buffer.passMs(40)
+    expect(buffer.taken()).toEqual([sent('b')])
+    expect(buffer.size).toBe(1)
+  })
+
+  test('is written at once when there are too many of them, the oldest first', () => {
+    const buffer = aBuffer()
+    const came = waiting(buffer, ...named('w', 4001))
+    buffer.passMs(40)
+    expect(buffer.readyInMs()).toBe(0)
+    expect(buffer.taken()).toEqual([sent('w0')])
+    expect(came).toEqual([])
+  })
 })

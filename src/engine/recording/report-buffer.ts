@@ -1,5 +1,6 @@
 import { joinStatusReports, type StatusReport } from '../../domain/receipts/status-report.ts'
 import type { PendingReports } from './pending-reports.ts'
+import type { Waited } from './receipt-pace.ts'
 
 /**
  * Status reports are written when none has come for `QUIET_MS`, at the latest `LINGER_MS` after the first, or at once
@@ -16,6 +17,10 @@ const MANY = 2000
 const MOST_AT_ONCE = 1000
 /** Places of a batch for submissions that have waited long, however many receipts there are. */
 const MOST_LATE = 300
+/** How long a submission waits for a receipt that is likely to come soon. */
+const AWAIT_MS = 1000
+/** Of so many submissions that wait for their receipts the oldest are written. The submission window keeps room for others. */
+const MOST_AWAITING = 4000
 
 /** All that is known of one message and not yet written. */
 export type Entry = {
@@ -28,6 +33,8 @@ export type Entry = {
   since: number
   /** Places in the submission window that become free when it is written. */
   places: number
+  /** Set for a submission that waits for its receipt. */
+  onWaited: Waited | undefined
 }
 
 /** Status reports of one company that wait to be written. Reports of the same message are joined. */
@@ -36,6 +43,8 @@ export class ReportBuffer {
   readonly #submitted = new Map<string, Entry>()
   /** With the final status that the operator reported. */
   readonly #final = new Map<string, Entry>()
+  /** Submissions whose receipts are likely to come soon. They wait longer, so that their messages change once. */
+  readonly #awaiting = new Map<string, Entry>()
   readonly #clock: () => number
   #lastAt = 0
 
@@ -43,45 +52,62 @@ export class ReportBuffer {
     this.#clock = clock
   }
 
-  /** Adds a status report. It is joined with an earlier one of the same message. */
-  add(statusReport: StatusReport): Entry {
+  /**
+   * Adds a status report. It is joined with an earlier one of the same message. `onWaited`: the report is a submission that
+   * waits for its receipt.
+   */
+  add(statusReport: StatusReport, onWaited?: Waited): Entry {
     this.#lastAt = this.#clock()
     const { uuid } = statusReport
-    const submitted = this.#submitted.get(uuid)
-    if (submitted) return this.#joinSubmitted(submitted, statusReport)
+    for (const entries of [this.#submitted, this.#awaiting]) {
+      const entry = entries.get(uuid)
+      if (entry) return this.#joinSubmitted(entries, entry, statusReport)
+    }
     const final = this.#final.get(uuid)
     if (final) return join(final, statusReport)
-    const entry = { statusReport, waiting: [], waitingSoon: [], since: this.#lastAt, places: 0 }
-    const entries = statusReport.final ? this.#final : this.#submitted
+    const entry = { statusReport, waiting: [], waitingSoon: [], since: this.#lastAt, places: 0, onWaited }
+    const entries = statusReport.final ? this.#final : onWaited ? this.#awaiting : this.#submitted
     entries.set(uuid, entry)
     return entry
   }
 
-  #joinSubmitted(entry: Entry, statusReport: StatusReport): Entry {
+  #joinSubmitted(entries: Map<string, Entry>, entry: Entry, statusReport: StatusReport): Entry {
     join(entry, statusReport)
     if (!entry.statusReport.final) return entry
-    this.#submitted.delete(statusReport.uuid)
+    entries.delete(statusReport.uuid)
     this.#final.set(statusReport.uuid, entry)
+    entry.onWaited?.(true)
     return entry
   }
 
   /** All entries that wait. */
   entries(): Entry[] {
-    return [...this.#submitted.values(), ...this.#final.values()]
+    return [...this.#submitted.values(), ...this.#awaiting.values(), ...this.#final.values()]
   }
 
   get size(): number {
-    return this.#submitted.size + this.#final.size
+    return this.#submitted.size + this.#awaiting.size + this.#final.size
   }
 
   /** Milliseconds until the next batch is to be written; undefined when the buffer is empty. */
   readyInMs(): number | undefined {
-    const count = this.size
-    if (count === 0) return undefined
+    if (this.size === 0) return undefined
+    this.#endAwaiting()
+    const count = this.#submitted.size + this.#final.size
+    if (count === 0) return QUIET_MS // a report that must not wait may come
     if (count >= MANY) return 0
     const oldest = Math.min(firstSince(this.#submitted, this.#lastAt), firstSince(this.#final, this.#lastAt))
     const quietMs = count > FEW ? QUIET_OF_MORE_MS : QUIET_MS
     return Math.max(Math.min(this.#lastAt + quietMs, oldest + LINGER_MS) - this.#clock(), 0)
+  }
+
+  /** Submissions that have waited long enough are written like others. */
+  #endAwaiting() {
+    const tooMany = Math.max(this.#awaiting.size - MOST_AWAITING, 0)
+    const late = takeSome(this.#awaiting, Number.POSITIVE_INFINITY, this.#clock() - AWAIT_MS)
+    for (const { onWaited } of late) onWaited?.(false)
+    for (const entry of [...late, ...takeSome(this.#awaiting, tooMany - late.length)])
+      this.#submitted.set(entry.statusReport.uuid, entry)
   }
 
   /**

@@ -36,11 +36,12 @@ export type Work = SenderContext & {
   spans: SendSpans | undefined
 }
 
-/** Gives a result to the recorder. */
+/** Gives a result to the recorder. Only a message of a dispatch may wait for its receipt. */
 export function record(work: Work, statusReport: StatusReport) {
   work.decided.add(statusReport.uuid)
   const places = work.submitted.delete(statusReport.uuid) ? 1 : 0
-  work.recorder.noteFor(work.pending, work.lane.companyId, statusReport, places)
+  const mayWait = work.lane.dispatchId !== null
+  work.recorder.noteFor(work.pending, work.lane.companyId, statusReport, { places, mayWait })
 }
 
 export function refuseAll(work: Work, messages: Attempt[], errorCode: number): [] {
