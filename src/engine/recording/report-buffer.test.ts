@@ -145,12 +145,15 @@ describe('a submission that waits for its receipt', () => {
     expect(buffer.size).toBe(1)
   })
 
-  test('is written at once when there are too many of them, the oldest first', () => {
+  test('goes on waiting when an older one is written, however many there are', () => {
     const buffer = aBuffer()
-    const came = waiting(buffer, ...named('w', 4001))
-    buffer.passMs(40)
+    const came = waiting(buffer, 'old')
+    buffer.passMs(500)
+    waiting(buffer, ...named('w', 5000))
+    buffer.passMs(500)
     expect(buffer.readyInMs()).toBe(0)
-    expect(buffer.taken()).toEqual([sent('w0')])
-    expect(came).toEqual([])
+    expect(buffer.taken()).toEqual([sent('old')])
+    expect(came).toEqual([false])
+    expect(buffer.size).toBe(5000)
   })
 })

@@ -17,10 +17,11 @@ const MANY = 2000
 const MOST_AT_ONCE = 1000
 /** Places of a batch for submissions that have waited long, however many receipts there are. */
 const MOST_LATE = 300
-/** How long a submission waits for a receipt that is likely to come soon. */
+/**
+ * How long a submission waits for a receipt that is likely to come soon. It keeps its place in the submission window
+ * meanwhile. Without a pause of submissions, an operator would get messages faster than it reports them.
+ */
 const AWAIT_MS = 1000
-/** Of so many submissions that wait for their receipts the oldest are written. The submission window keeps room for others. */
-const MOST_AWAITING = 4000
 
 /** All that is known of one message and not yet written. */
 export type Entry = {
@@ -103,11 +104,10 @@ export class ReportBuffer {
 
   /** Submissions that have waited long enough are written like others. */
   #endAwaiting() {
-    const tooMany = Math.max(this.#awaiting.size - MOST_AWAITING, 0)
-    const late = takeSome(this.#awaiting, Number.POSITIVE_INFINITY, this.#clock() - AWAIT_MS)
-    for (const { onWaited } of late) onWaited?.(false)
-    for (const entry of [...late, ...takeSome(this.#awaiting, tooMany - late.length)])
+    for (const entry of takeSome(this.#awaiting, Number.POSITIVE_INFINITY, this.#clock() - AWAIT_MS)) {
+      entry.onWaited?.(false)
       this.#submitted.set(entry.statusReport.uuid, entry)
+    }
   }
 
   /**
