@@ -288,6 +288,31 @@ test('a signal that comes twice, as one Ctrl-C under npm does, still ends it cle
   await expectNothingRunning(folder)
 })
 
+test('an engine starts its codes thread with the first code, and ends it cleanly', async () => {
+  const folder = await aDataFolder() // a new one: the service prints a key only at its first start
+  const service = await startService(['serve'], { TIDINGS_DATA: folder, TIDINGS_LOG_LEVEL: 'info' })
+  const { key } = service.demo!
+  const api = service.partnerApi.replace('/partner/v1', '/api/v1')
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const sendCode = async () => {
+    const code = { channelType: 'FLASHCALL', senderName: 'shop', destination: '79160000001', content: '0042', ttl: 60 }
+    const answer = await fetch(`${api}/message`, { method: 'POST', headers, body: JSON.stringify(code) })
+    const { items } = (await answer.json()) as { items: { messageUuid: string }[] }
+    await eventually(async () => {
+      const shown = await (await fetch(`${api}/message/${items[0]!.messageUuid}`, { headers })).json()
+      expect(shown).toMatchObject({ status: 'delivered' })
+    })
+  }
+  expect(service.stderr()).not.toContain('codes_thread')
+  await sendCode()
+  await eventually(() => expect(service.stderr()).toContain('"msg":"codes_thread.ready"'))
+  await sendCode()
+  expect(service.stderr()).not.toContain('codes_thread.failed')
+  service.child.kill('SIGTERM')
+  expect(await service.ended).toMatchObject({ code: 0, signal: null })
+  await expectNothingRunning(folder)
+})
+
 test('an ordinary user can run it', async context => {
   if (process.getuid?.() !== 0) context.skip('the tests run as an ordinary user anyway')
   const program = fileURLToPath(new URL('../../../bin/tidings', import.meta.url))
