@@ -28,6 +28,8 @@ import { failOverdueWaiting, runDueTimers } from './timers/timers.ts'
 
 /** A stop takes at most this long, also if the database does not answer. Leases expire, so nothing is lost. */
 export const STOP_MS = 15_000
+/** The codes thread is ended after this time. The engine then still records its own results. */
+const STOP_CODES_MS = 12_000
 /** How long a stop waits for the answers of operators before it closes the connections to them. */
 const ANSWERS_MS = 6000
 
@@ -81,12 +83,20 @@ async function startCallbacks({ sql, clock, log, callbacks: settings, secret, tr
 }
 
 /** Other processes count the engine as running until its last work is done. */
-const startHeartbeat = ({ context: { sql, log }, worker, databaseClock, vitals, schemaVersion, recorder }: Parts) =>
+const startHeartbeat = ({
+  context: { sql, log },
+  worker,
+  databaseClock,
+  vitals,
+  schemaVersion,
+  recorder,
+  codesThread,
+}: Parts) =>
   repeat('heartbeat', 1000, log, () =>
     recordEngine(sql, worker, databaseClock.offMs(), {
       ...vitals.read(),
       schemaVersion,
-      unrecorded: recorder.window.open,
+      unrecorded: recorder.window.open + (codesThread?.unrecorded ?? 0),
     }),
   )
 
@@ -153,7 +163,7 @@ async function stopParts(parts: Parts, jobs: Loop[], heartbeat: Loop): Promise<v
  * leases of their chunks are closed, too.
  */
 async function stopSending({ scheduler, codesThread, gateways }: Parts): Promise<void> {
-  const stopped = Promise.all([scheduler.stop(), codesThread?.stop(STOP_MS)])
+  const stopped = Promise.all([scheduler.stop(), codesThread?.stop(STOP_CODES_MS)])
   await inTurn(ANSWERS_MS, [() => stopped])
   await gateways.stop()
   await stopped

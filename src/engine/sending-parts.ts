@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseClock } from '../db/clock.ts'
+import type { Pool } from '../db/sql.ts'
 import { gatewayKey } from '../domain/gateways/secrets.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
 import { CodeBox } from '../domain/verifications/code-box.ts'
@@ -11,15 +12,19 @@ import { Recorder } from './recording/recorder.ts'
 
 export type SendingParts = Awaited<ReturnType<typeof openSendingParts>>
 
+/** What only the codes thread has. `recording`: connections for its recorder alone. */
+type OfThread = { giveStates?: GatewaysContext['giveStates']; recording?: Pool }
+
 /** What an engine and its codes thread need alike to send messages and to record the results. */
-export async function openSendingParts(options: EngineOptions, giveStates?: GatewaysContext['giveStates']) {
+export async function openSendingParts(options: EngineOptions, ofThread: OfThread = {}) {
   const { sql, log, secret } = options
+  const { giveStates, recording = sql } = ofThread
   const databaseClock = await DatabaseClock.follow({ sql, log, ownClock: options.ownClock })
   const context: EngineContext = { ...options, clock: options.clock ?? databaseClock.now }
   const worker = randomUUID()
   const numbering = await watchNumbering(sql, { onError: err => log.warn({ err }, 'numbering.not_read') })
   const cascades = { numbering: () => numbering.current(), linkBase: `${options.publicUrl ?? ''}/s` }
-  const recorder = new Recorder({ ...context, cascades })
+  const recorder = new Recorder({ ...context, sql: recording, cascades })
   const feeds = { ...context, recorder, numbering: cascades.numbering }
   const gateways = await Gateways.open({
     sql,

@@ -1,3 +1,4 @@
+import { isatty, WriteStream } from 'node:tty'
 import { type Logger, type LoggerOptions, pino } from 'pino'
 import { printable, printableJsonLine } from '../../base/printable.ts'
 import { rowFieldsOf } from '../../base/refused-rows.ts'
@@ -8,7 +9,8 @@ import { rowFieldsOf } from '../../base/refused-rows.ts'
  */
 export function makeLog(level: string, role: string): Logger {
   const stderr = pino.destination(2)
-  const lineOf = process.stderr.isTTY ? terminalLine(process.stderr.hasColors()) : printableJsonLine
+  // In a thread `process.stderr` does not know that it is a terminal.
+  const lineOf = isatty(2) ? terminalLine(WriteStream.prototype.hasColors()) : printableJsonLine
   return createLog({ level, role }, json => void stderr.write(lineOf(json)))
 }
 

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
 import type { Feed } from '../../channels/channel.ts'
+import { connectBeside } from '../../db/sql.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
 import { readAnnouncement } from '../../domain/lanes/announcements.ts'
+import { CODES } from '../../domain/lanes/lane.ts'
 import type { EngineOptions } from '../context.ts'
 import { openSimulator } from '../gateways/connectors.ts'
+import type { ThreadState } from '../gateways/gateways.ts'
 import { Scheduler } from '../sending/scheduler.ts'
 import { listen, openSendingParts, type SendingParts } from '../sending-parts.ts'
+import { CONNECTIONS_FOR_RECORDING } from './connections.ts'
 import { LentChannels } from './lent-channels.ts'
 import type { FromCodes, ToCodes } from './protocol.ts'
 
@@ -23,19 +27,27 @@ export async function serveCodes(options: EngineOptions, port: MessagePort): Pro
     if (message.kind === 'stop') stopping.resolve()
     else lent.receive(message)
   })
+  const recording = connectBeside(options.sql, CONNECTIONS_FOR_RECORDING)
+  const giveStates = (states: ThreadState[]) => post({ kind: 'states', states, unrecorded: parts.recorder.window.open })
   const connected = { ...options, connect: connectThrough(options, lent) }
-  const parts = await openSendingParts(connected, states => post({ kind: 'states', states }))
+  const parts: SendingParts = await openSendingParts(connected, { giveStates, recording })
   const onWanted = (subject: string, forMs: number) => post({ kind: 'wanted', subject, forMs })
   const scheduler = new Scheduler({ ...parts.context, ...parts, onlyCodes: true, onWanted })
+  post({ kind: 'ready' })
   const stopListening = await listen(parts.context, {
-    tidings_lanes: announcement => scheduler.wake(readAnnouncement(announcement)),
+    tidings_lanes: announcement => wakeForCodes(scheduler, announcement),
     tidings_gateways: () => parts.gateways.hurry(),
   })
-  post({ kind: 'ready' })
   await stopping.promise
   stopListening()
   await stopParts(parts, scheduler)
+  await recording.end({ timeout: 1 })
   port.close()
+}
+
+function wakeForCodes(scheduler: Scheduler, announcement: string) {
+  const read = readAnnouncement(announcement)
+  if (!read || read.priority === CODES) scheduler.wake(read)
 }
 
 /** Simulated operators limit no connections, so the thread has its own. */

@@ -68,7 +68,7 @@ test('a code is delivered while all connections of the engine are held', async (
   const world = await aWorld(db.sql)
   const sql = connect(db.url, { max: 4 })
   const { engine, lines } = await anEngineWithThread({ sql })
-  await untilReady(world, lines)
+  await untilThreadSends(world, lines)
   const release = Promise.withResolvers<void>()
   const held = Array.from({ length: 4 }, () => sql.begin(() => release.promise))
   await untilStatus(await sendCode(world), 'DELIVERED')
@@ -78,10 +78,13 @@ test('a code is delivered while all connections of the engine are held', async (
   await sql.end({ timeout: 1 })
 })
 
+const untilReady = (lines: { msg: string }[]) =>
+  eventually(() => expect(lines.map(({ msg }) => msg)).toContain('codes_thread.ready'))
+
 /** Sends a code, and waits until the thread that it starts is ready. */
-async function untilReady(world: World, lines: { msg: string }[]) {
+async function untilThreadSends(world: World, lines: { msg: string }[]) {
   await untilStatus(await sendCode(world), 'DELIVERED')
-  await eventually(() => expect(lines.map(({ msg }) => msg)).toContain('codes_thread.ready'))
+  await untilReady(lines)
 }
 
 /** A gateway whose connection the main thread has. */
@@ -130,14 +133,54 @@ test.each<[string, SendResult, string]>([
   },
 )
 
-test('when the thread fails, the engine sends the codes, and starts no other thread at once', async () => {
+test('when the thread fails, the engine sends its codes, and starts no other thread at once', async () => {
+  const isSlow = { now: false }
+  const yes: SendResult = { kind: 'accepted', delivered: true }
+  const answered = Promise.withResolvers<SendResult>()
+  const { submitted, connect } = await aLentGateway(() => (isSlow.now ? answered.promise : yes))
+  const world = await aWorld(db.sql)
+  const { threads, lines } = await anEngineWithThread({ connect })
+  await untilThreadSends(world, lines)
+  isSlow.now = true
+  const open = await sendCode(world)
+  await eventually(() => expect(submitted).toContain(open))
+  await threads[0]!.terminate()
+  isSlow.now = false
+  answered.resolve(yes) // the answer for a thread that is gone
+  await untilStatus(await sendCode(world), 'DELIVERED')
+  await untilStatus(open, 'DELIVERED') // when its lease has expired, as after a kill
+  expect(threads).toHaveLength(1)
+})
+
+test('an error of the thread is logged, and the engine sends codes', async () => {
   await aGateway(db.sql)
   const world = await aWorld(db.sql)
-  const { threads, lines } = await anEngineWithThread({}, { failsAfterMs: 1000 })
+  const { lines } = await anEngineWithThread({}, { failsAfterMs: 0 })
   await untilStatus(await sendCode(world), 'DELIVERED')
   await eventually(() => expect(lines.map(({ msg }) => msg)).toContain('codes_thread.failed'))
   await untilStatus(await sendCode(world), 'DELIVERED')
-  expect(threads).toHaveLength(1)
+})
+
+test('codes of other companies are sent while the accounts of three are locked', async () => {
+  await aGateway(db.sql)
+  const { lines } = await anEngineWithThread()
+  await untilThreadSends(await aWorld(db.sql), lines)
+  const worlds = [await aWorld(db.sql), await aWorld(db.sql), await aWorld(db.sql)]
+  const release = Promise.withResolvers<void>()
+  const isTaken = async () => (await db.sql`select from simulator_messages`).length
+  const before = await isTaken()
+  for (const world of worlds) await sendCode(world)
+  const locks = worlds.map(({ companyId }) =>
+    db.sql.begin(async sql => {
+      await sql`select from accounts where company_id = ${companyId} for update`
+      await release.promise
+    }),
+  )
+  await eventually(async () => expect(await isTaken()).toBe(before + 3))
+  await sendCode(await aWorld(db.sql))
+  await eventually(async () => expect(await isTaken()).toBe(before + 4))
+  release.resolve()
+  await Promise.all(locks)
 })
 
 test('the engine waits for the codes of its thread when it stops', async () => {
@@ -147,7 +190,7 @@ test('the engine waits for the codes of its thread when it stops', async () => {
   const { submitted, connect } = await aLentGateway(() => (isSlow.now ? answered.promise : yes))
   const world = await aWorld(db.sql)
   const { engine, lines } = await anEngineWithThread({ connect })
-  await untilReady(world, lines)
+  await untilThreadSends(world, lines)
   isSlow.now = true
   const code = await sendCode(world)
   await eventually(() => expect(submitted).toContain(code))
@@ -161,17 +204,42 @@ test('the engine waits for the codes of its thread when it stops', async () => {
 
 const rules = { key: gatewayKey('a secret of the test'), secretNames: [], check: () => {} }
 
-test('when every engine knows that a gateway is paused, the thread sends no code through it', async () => {
-  const { gateway, submitted, connect } = await aLentGateway(() => ({ kind: 'accepted', delivered: true }))
+test('when every engine knows that a gateway is paused, no waiting code of the thread goes through it', async () => {
+  const answers: (() => void)[] = []
+  const isSlow = { now: false }
+  const yes: SendResult = { kind: 'accepted', delivered: true }
+  const slowly = () => new Promise<SendResult>(resolve => answers.push(() => resolve(yes)))
+  const { gateway, submitted, connect } = await aLentGateway(() => (isSlow.now ? slowly() : yes))
   const world = await aWorld(db.sql)
   const { lines } = await anEngineWithThread({ connect })
-  await untilReady(world, lines)
+  await untilThreadSends(world, lines)
+  isSlow.now = true
+  const { companyId, senders } = world
+  const codes = [1, 2, 3].map(() => aSingle(senders[0]!, { priority: CODES, trafficType: 'AUTHORIZE' }))
+  await acceptSingles(db.sql, companyId, codes, { billingZone, now: new Date() })
+  await eventually(() => expect(answers).toHaveLength(1)) // the others wait behind it
   const paused = await changeGateway(db.sql, gateway.gatewayId, { paused: true }, rules)
   expect(await waitForEngines(db.sql, paused)).toBe(0)
   const before = submitted.length
-  const code = await sendCode(world)
-  await new Promise(resolve => setTimeout(resolve, 500))
+  for (const answer of answers) answer()
+  isSlow.now = false
+  await eventually(async () => expect(await db.sql`select from leases where worker is not null`).toEqual([]))
   expect(submitted).toHaveLength(before)
   await changeGateway(db.sql, gateway.gatewayId, { paused: false }, rules)
-  await untilStatus(code, 'DELIVERED')
+  await eventually(() => expect(submitted).toHaveLength(before + 2))
+})
+
+test('a slow operator gets all codes, one after the other', async () => {
+  const { submitted, connect } = await aLentGateway(async () => {
+    await new Promise(resolve => setTimeout(resolve, 400))
+    return { kind: 'accepted', delivered: true }
+  })
+  const world = await aWorld(db.sql)
+  const { lines } = await anEngineWithThread({ connect })
+  await untilThreadSends(world, lines)
+  const codes = [1, 2, 3, 4, 5, 6].map(() => aSingle(world.senders[0]!, { priority: CODES, trafficType: 'AUTHORIZE' }))
+  await acceptSingles(db.sql, world.companyId, codes, { billingZone, now: new Date() })
+  await eventually(() => expect(submitted).toHaveLength(7))
+  const leases = await db.sql<{ attempts: number }[]>`select attempts from leases where company_id = ${world.companyId}`
+  expect(leases.map(({ attempts }) => attempts)).toEqual([0]) // all are of one chunk, which did not return
 })

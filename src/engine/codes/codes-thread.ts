@@ -6,17 +6,25 @@ import { type FromCodes, type LentState, monotonicMs, type ToCodes } from './pro
 
 /** How often the thread learns which gateways are up. */
 const STATES_EVERY_MS = 100
+/** A thread that has said nothing for so many of these times, ten seconds, hangs. It speaks every two seconds. */
+const MOST_SILENT_TURNS = 100
 /** After a failure the main thread sends the codes for this long, before another thread is started. */
 const PAUSE_MS = 10_000
+/** A thread that is still starting has no codes to finish. */
+const STOP_STARTING_MS = 2000
 
 export type CodesThreadContext = {
   log: Logger
   /** Starts the thread. It calls `serveCodes`. */
   start: () => Worker
-  gateways: Pick<Gateways, 'connections' | 'addStatesOfThread'>
+  gateways: Pick<Gateways, 'connections' | 'isPaused' | 'addStatesOfThread'>
   /** A code waits for this limit. */
   onWanted(subject: string, forMs: number): void
 }
+
+type Submit = Extract<FromCodes, { kind: 'submit' }>
+/** Messages of the thread that are being submitted. */
+type Call = { latestAt: number; withdrawn: Set<number> }
 
 /**
  * The thread that sends the verification codes of an engine. A code needs several answers of the database before it is
@@ -27,13 +35,9 @@ export type CodesThreadContext = {
  */
 export class CodesThread {
   readonly #context: CodesThreadContext
-  #worker: Worker | undefined
-  #ended = Promise.resolve()
-  #isReady = false
+  #running: RunningThread | undefined
   #isStopping = false
   #failedAt = Number.NEGATIVE_INFINITY
-  #states = ''
-  #telling: NodeJS.Timeout | undefined
 
   constructor(context: CodesThreadContext) {
     this.#context = context
@@ -41,76 +45,134 @@ export class CodesThread {
 
   /** True while the thread sends the codes. */
   get isServing(): boolean {
-    return this.#isReady
+    return this.#running?.isReady ?? false
+  }
+
+  /** The codes that the thread has submitted and not recorded. */
+  get unrecorded(): number {
+    return this.#running?.unrecorded ?? 0
   }
 
   /** There are codes to send. */
   start(): void {
-    if (this.#worker || this.#isStopping || performance.now() < this.#failedAt + PAUSE_MS) return
-    const worker = this.#context.start()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#worker = worker
-    this.#ended = promise
-    worker.on('message', (message: FromCodes) => void this.#take(message, worker))
-    worker.on('error', err => this.#context.log.error({ err }, 'codes_thread.failed'))
-    worker.on('exit', () => {
+    if (this.#running || this.#isStopping || performance.now() < this.#failedAt + PAUSE_MS) return
+    try {
+      this.#running = new RunningThread(this.#context, () => this.#forget())
+    } catch (err) {
+      this.#context.log.error({ err }, 'codes_thread.failed')
       this.#forget()
-      resolve()
-    })
-    this.#telling = setInterval(() => this.#tellStates(), STATES_EVERY_MS)
+    }
   }
 
   /** Resolves when the thread has sent and recorded its codes, at the latest after `limitMs`. */
   async stop(limitMs: number): Promise<void> {
     this.#isStopping = true
-    const worker = this.#worker
-    if (!worker) return
-    this.#post({ kind: 'stop' })
-    await within(limitMs, this.#ended).catch(() => worker.terminate())
+    await this.#running?.stop(limitMs)
   }
 
   #forget() {
-    clearInterval(this.#telling)
-    this.#worker = undefined
-    this.#isReady = false
-    this.#states = ''
+    this.#running = undefined
+    this.#failedAt = performance.now()
     this.#context.gateways.addStatesOfThread(undefined)
-    if (!this.#isStopping) this.#failedAt = performance.now()
+  }
+}
+
+/** One thread, from its start to its end. */
+class RunningThread {
+  readonly #context: CodesThreadContext
+  readonly #worker: Worker
+  readonly #ended = Promise.withResolvers<void>()
+  readonly #calls = new Map<number, Call>()
+  readonly #telling: NodeJS.Timeout
+  #states = ''
+  #silentTurns = 0
+  isReady = false
+  unrecorded = 0
+
+  constructor(context: CodesThreadContext, onEnd: () => void) {
+    this.#context = context
+    this.#worker = context.start()
+    this.#worker.on('message', (message: FromCodes) => this.#take(message))
+    this.#worker.on('error', err => context.log.error({ err }, 'codes_thread.failed'))
+    this.#telling = setInterval(() => this.#turn(), STATES_EVERY_MS)
+    this.#worker.on('exit', () => {
+      clearInterval(this.#telling)
+      onEnd()
+      this.#ended.resolve()
+    })
   }
 
-  async #take(message: FromCodes, worker: Worker) {
+  async stop(limitMs: number): Promise<void> {
+    this.#post({ kind: 'stop' })
+    const mostMs = this.isReady ? limitMs : Math.min(limitMs, STOP_STARTING_MS)
+    await within(mostMs, this.#ended.promise).catch(() => this.#worker.terminate())
+  }
+
+  #take(message: FromCodes): void {
+    this.#silentTurns = 0
     switch (message.kind) {
       case 'ready':
         this.#tellStates()
-        this.#isReady = true
+        this.isReady = true
         this.#context.log.info('codes_thread.ready')
-        return
+        break
       case 'states':
-        return this.#context.gateways.addStatesOfThread(message.states)
+        this.unrecorded = message.unrecorded
+        this.#context.gateways.addStatesOfThread(message.states)
+        break
       case 'wanted':
-        return this.#context.onWanted(message.subject, message.forMs)
+        this.#context.onWanted(message.subject, message.forMs)
+        break
       case 'submit':
-        await this.#submit(message).catch(err => this.#context.log.error({ err }, 'codes_thread.not_submitted'))
-        if (worker === this.#worker) this.#post({ kind: 'answered', call: message.call })
+        void this.#submit(message)
+        break
+      case 'extend':
+        this.#extend(message)
     }
   }
 
   /** The connection of the gateway may be gone by now. Then no result is reported. */
-  async #submit({ call, gatewayId, batch, latestAt }: Extract<FromCodes, { kind: 'submit' }>) {
-    const connection = this.#context.gateways.connections().get(gatewayId)
-    await connection?.submit(
-      batch,
-      (index, result) => this.#post({ kind: 'result', call, index, result }),
-      () => monotonicMs() < latestAt,
-    )
+  async #submit({ call, gatewayId, batch, latestAt }: Submit) {
+    const { gateways, log } = this.#context
+    const open: Call = { latestAt, withdrawn: new Set() }
+    this.#calls.set(call, open)
+    try {
+      await gateways
+        .connections()
+        .get(gatewayId)
+        ?.submit(
+          batch,
+          (index, result) => this.#post({ kind: 'result', call, index, result }),
+          index => monotonicMs() < open.latestAt && !open.withdrawn.has(index) && !gateways.isPaused(gatewayId),
+        )
+    } catch (err) {
+      log.error({ err, gatewayId }, 'codes_thread.not_submitted')
+    }
+    this.#calls.delete(call)
+    this.#post({ kind: 'answered', call })
+  }
+
+  #extend({ call, latestAt, withdrawn }: Extract<FromCodes, { kind: 'extend' }>) {
+    const open = this.#calls.get(call)
+    if (!open) return // its answer is on its way
+    open.latestAt = latestAt
+    for (const place of withdrawn) open.withdrawn.add(place)
+  }
+
+  /** Counts its own turns instead of the time: after a freeze of the whole process the thread speaks again, too. */
+  #turn() {
+    this.#tellStates()
+    this.#silentTurns += 1
+    if (!this.isReady || this.#silentTurns !== MOST_SILENT_TURNS) return
+    this.#context.log.error({ reason: 'the thread does not answer' }, 'codes_thread.failed')
+    void this.#worker.terminate()
   }
 
   #tellStates() {
-    const states: LentState[] = [...this.#context.gateways.connections()].map(([gatewayId, connection]) => ({
-      gatewayId,
-      up: connection.health().up,
-      window: connection.window,
-    }))
+    const states: LentState[] = [...this.#context.gateways.connections()].map(([gatewayId, connection]) => {
+      const { up, binds } = connection.health()
+      return { gatewayId, window: connection.window, up, ...(binds ? { binds } : {}) }
+    })
     const text = JSON.stringify(states)
     if (text === this.#states) return
     this.#states = text
@@ -118,6 +180,6 @@ export class CodesThread {
   }
 
   #post(message: ToCodes) {
-    this.#worker?.postMessage(message)
+    this.#worker.postMessage(message)
   }
 }

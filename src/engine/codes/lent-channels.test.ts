@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Outgoing, SendResult } from '../../channels/channel.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { LentChannels } from './lent-channels.ts'
 import { type FromCodes, monotonicMs } from './protocol.ts'
 
@@ -22,7 +23,7 @@ test('a gateway is up, and has a window, as the main thread said last', () => {
   expect(channel.health().up).toBe(false)
 })
 
-test('results come back by the places of the batch; a message that was not submitted is tried again later', async () => {
+test('results come back by the places of the batch; a message that was not submitted has none', async () => {
   const { lent, posted, channel } = aLentChannel()
   const results = new Map<number, SendResult>()
   const submitted = channel.submit(
@@ -38,10 +39,24 @@ test('results come back by the places of the batch; a message that was not submi
   lent.receive({ kind: 'result', call, index: 1, result: { kind: 'accepted', providerIds: ['17'] } })
   lent.receive({ kind: 'answered', call })
   await submitted
-  expect([...results]).toMatchObject([
-    [2, { kind: 'accepted', providerIds: ['17'] }],
-    [0, { kind: 'busy' }],
-  ])
+  expect([...results]).toEqual([[2, { kind: 'accepted', providerIds: ['17'] }]])
+})
+
+test('while an operator is slow the time is extended, except for messages that must not go any more', async () => {
+  const { lent, posted, channel } = aLentChannel()
+  let isStopped = false
+  const submitted = channel.submit(
+    messages,
+    () => {},
+    index => index !== 2 || !isStopped,
+  )
+  const [{ call, latestAt }] = posted as [Submit]
+  isStopped = true
+  await eventually(() => expect(posted.length).toBeGreaterThan(1))
+  expect(posted[1]).toMatchObject({ kind: 'extend', call, withdrawn: [2] })
+  expect((posted[1] as Submit).latestAt).toBeGreaterThan(latestAt)
+  lent.receive({ kind: 'answered', call })
+  await submitted
 })
 
 test('a batch of which no message may go is not submitted', async () => {

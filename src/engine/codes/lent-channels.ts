@@ -6,7 +6,8 @@ import { type FromCodes, type LentState, monotonicMs, type ToCodes } from './pro
  * submission of a worker and the end of its lease, so another worker never has the message, too.
  */
 const MOST_WAIT_MS = 1000
-const RETRY_MS = 200
+/** How often the time is extended while a slow operator has not got all messages. */
+const EXTEND_EVERY_MS = 250
 
 type Report = (index: number, result: SendResult) => void
 type Call = { report: Report; answered: () => void }
@@ -49,13 +50,23 @@ export class LentChannels {
     }
   }
 
-  /** Resolves when the main thread has reported all results. */
-  submit(gatewayId: number, batch: Outgoing[], report: Report): Promise<void> {
+  /** Resolves when the main thread has reported all results. `stillGoing` tells which messages may still be submitted. */
+  async submit(
+    gatewayId: number,
+    batch: Outgoing[],
+    report: Report,
+    stillGoing: (place: number) => boolean,
+  ): Promise<void> {
     const call = ++this.#lastCall
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#calls.set(call, { report, answered: resolve })
-    this.#post({ kind: 'submit', call, gatewayId, batch, latestAt: monotonicMs() + MOST_WAIT_MS })
-    return promise
+    const latestAt = () => monotonicMs() + MOST_WAIT_MS
+    this.#post({ kind: 'submit', call, gatewayId, batch, latestAt: latestAt() })
+    const extending = setInterval(() => {
+      const withdrawn = [...batch.keys()].filter(place => !stillGoing(place))
+      this.#post({ kind: 'extend', call, latestAt: latestAt(), withdrawn })
+    }, EXTEND_EVERY_MS)
+    await promise.finally(() => clearInterval(extending))
   }
 }
 
@@ -74,7 +85,8 @@ class LentChannel implements Channel {
   }
 
   health(): Health {
-    return { up: this.#lent.stateOf(this.#gatewayId)?.up ?? false }
+    const { up = false, binds } = this.#lent.stateOf(this.#gatewayId) ?? {}
+    return binds ? { up, binds } : { up }
   }
 
   async submit(...[batch, report, mayGo]: Parameters<Channel['submit']>): Promise<void> {
@@ -87,18 +99,12 @@ class LentChannel implements Channel {
     await Promise.all(this.#open)
   }
 
+  /** A message that the main thread did not submit gets no report, as if it had not been allowed to go. */
   async #submit(...[batch, report, mayGo]: Parameters<Channel['submit']>) {
-    const going = batch.flatMap((message, index) => (mayGo(index) ? { message, index } : []))
+    const going = [...batch.keys()].filter(index => mayGo(index))
     if (going.length === 0) return
-    const unanswered = new Set(going.map(({ index }) => index))
-    const reportAt: Report = (place, result) => {
-      const { index } = going[place]!
-      unanswered.delete(index)
-      report(index, result)
-    }
-    const messages = going.map(({ message }) => message)
-    await this.#lent.submit(this.#gatewayId, messages, reportAt)
-    const reason = 'the main thread of the engine has not submitted it'
-    for (const index of unanswered) report(index, { kind: 'busy', reason, retryAfterMs: RETRY_MS })
+    const messages = going.map(index => batch[index]!)
+    const reportAt: Report = (place, result) => report(going[place]!, result)
+    await this.#lent.submit(this.#gatewayId, messages, reportAt, place => mayGo(going[place]!))
   }
 }

@@ -1,18 +1,21 @@
-import type { Outgoing, SendResult } from '../../channels/channel.ts'
+import type { Health, Outgoing, SendResult } from '../../channels/channel.ts'
 import type { ThreadState } from '../gateways/gateways.ts'
 
 /** A gateway of the main thread, as the codes thread needs to know it. */
-export type LentState = { gatewayId: number; up: boolean; window: number }
+export type LentState = { gatewayId: number; window: number } & Pick<Health, 'up' | 'binds'>
 
 /** What the codes thread tells the main thread of its engine. */
 export type FromCodes =
   /** From now on this thread sends the codes. */
   | { kind: 'ready' }
-  /** Submit these messages, unless this takes until `latestAt` on the clock of `monotonicMs`. */
+  /** Submit these messages, each before `latestAt` on the clock of `monotonicMs`. */
   | { kind: 'submit'; call: number; gatewayId: number; batch: Outgoing[]; latestAt: number }
+  /** The same messages may be submitted until later. Those at the places `withdrawn` must not be submitted any more. */
+  | { kind: 'extend'; call: number; latestAt: number; withdrawn: number[] }
   /** A code waits for this limit: for so long, only codes may draw from it. */
   | { kind: 'wanted'; subject: string; forMs: number }
-  | { kind: 'states'; states: ThreadState[] }
+  /** Comes every two seconds. `unrecorded`: messages that are submitted and not recorded. */
+  | { kind: 'states'; states: ThreadState[]; unrecorded: number }
 
 export type ToCodes =
   | { kind: 'gateways'; states: LentState[] }

@@ -54,7 +54,7 @@ export type GatewaysContext = {
 }
 
 /** What the codes thread has of a gateway. */
-export type ThreadState = Pick<OwnState, 'gatewayId' | 'version' | 'partsLastMinute'>
+export type ThreadState = Pick<OwnState, 'gatewayId' | 'version' | 'partsLastMinute' | 'answerMs'>
 
 /** `known`: at least one gateway serves the question. `up`: the gateways among them that can send now. */
 export type Serving = {
@@ -100,10 +100,7 @@ export class Gateways {
     const { sql, log, worker, giveStates } = this.#context
     this.#refreshing = repeat('gateways', REFRESH_EVERY_MS, log, () => this.refresh())
     this.#writingStates = repeat('gateway states', STATES_EVERY_MS, log, async () => {
-      if (giveStates)
-        giveStates(
-          this.#states().map(({ gatewayId, version, partsLastMinute }) => ({ gatewayId, version, partsLastMinute })),
-        )
+      if (giveStates) giveStates(this.#states())
       else await writeGatewayStates(sql, worker, this.#states())
       await this.#writeMinutes()
     })
@@ -154,6 +151,10 @@ export class Gateways {
   /** For the codes thread, which submits over them and counts what it submits. */
   connections(): Map<number, Channel> {
     return new Map([...this.#live].map(([gatewayId, { channel }]) => [gatewayId, channel.connection]))
+  }
+
+  isPaused(gatewayId: number): boolean {
+    return this.#live.get(gatewayId)?.gateway.paused ?? true
   }
 
   #isElsewhere({ gatewayId }: Gateway, channel: Channel): boolean {
@@ -287,8 +288,8 @@ export class Gateways {
 
   /** Without a thread there is nothing to add. A thread that does not know the gateway yet has no version of it. */
   #stateOfThread(gatewayId: number, version: number): Omit<ThreadState, 'gatewayId'> {
-    if (!this.#ofThread) return { version, partsLastMinute: 0 }
-    return this.#ofThread.get(gatewayId) ?? { version: 0, partsLastMinute: 0 }
+    if (!this.#ofThread) return { version, partsLastMinute: 0, answerMs: null }
+    return this.#ofThread.get(gatewayId) ?? { version: 0, partsLastMinute: 0, answerMs: null }
   }
 
   #states(): OwnState[] {
@@ -297,12 +298,13 @@ export class Gateways {
       const state = known
         ? stateOf(gatewayId, known.channel)
         : { gatewayId, ...notConnected, ...this.#failed.get(gatewayId) }
-      const { version: ofThread, partsLastMinute: parts } = this.#stateOfThread(gatewayId, version)
+      const ofThread = this.#stateOfThread(gatewayId, version)
+      const answerMs = this.#tallies.get(gatewayId)?.answerMs() ?? null
       return {
         ...state,
-        version: Math.min(version, ofThread),
-        partsLastMinute: state.partsLastMinute + parts,
-        answerMs: this.#tallies.get(gatewayId)?.answerMs() ?? null,
+        version: Math.min(version, ofThread.version),
+        partsLastMinute: state.partsLastMinute + ofThread.partsLastMinute,
+        answerMs: ofThread.answerMs === null ? answerMs : Math.max(answerMs ?? 0, ofThread.answerMs),
       }
     })
   }

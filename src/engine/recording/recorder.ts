@@ -9,6 +9,7 @@ import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import type { RecordingContext } from '../../domain/recording/context.ts'
 import { recordStatusReports } from '../../domain/recording/recording.ts'
 import { SubmissionWindow } from '../sending/submission-window.ts'
+import { WakeUp } from '../sending/wake-up.ts'
 import { PendingReports } from './pending-reports.ts'
 import { ReceiptPace, type Waited } from './receipt-pace.ts'
 import { type Entry, ReportBuffer } from './report-buffer.ts'
@@ -38,6 +39,8 @@ type Company = {
   writing: Set<Entry[]>
   /** The error that tells that the node of the company is away. */
   away: unknown
+  /** Wakes the recorder that waits for receipts alone. */
+  wakeUp: WakeUp
   /** Resolves when all status reports are written. */
   emptied: Promise<void>
 }
@@ -46,6 +49,7 @@ const newCompany = (): Company => ({
   buffer: new ReportBuffer(),
   writing: new Set(),
   away: undefined,
+  wakeUp: new WakeUp(),
   emptied: Promise.resolve(),
 })
 
@@ -119,7 +123,13 @@ export class Recorder {
 
   #add(companyId: number, statusReport: StatusReport, onWaited?: Waited): { company: Company; entry: Entry } {
     let company = this.#companies.get(companyId)
-    if (company) return { company, entry: company.buffer.add(statusReport, onWaited) }
+    if (company) {
+      const { buffer } = company
+      const wasAwaiting = buffer.isAwaiting
+      const entry = buffer.add(statusReport, onWaited)
+      if (wasAwaiting && !buffer.isAwaiting) company.wakeUp.now()
+      return { company, entry }
+    }
     company = newCompany()
     const entry = company.buffer.add(statusReport, onWaited)
     this.#companies.set(companyId, company)
@@ -148,7 +158,8 @@ export class Recorder {
         if (committed === undefined) break
         await committed
         committed = undefined
-      } else if (readyInMs > 0) await pause(readyInMs)
+      } else if (buffer.isAwaiting) await awake(company.wakeUp.next, readyInMs)
+      else if (readyInMs > 0) await pause(readyInMs)
       else {
         const committing = Promise.withResolvers<void>()
         const written = this.#write(companyId, company, buffer.take(), committing.resolve)
@@ -237,6 +248,13 @@ export class Recorder {
     reject(entry, new SetAside(`the status report of message ${uuid} cannot be written`))
     return true
   }
+}
+
+/** Waits for so long, or until it is woken up. */
+async function awake(wakeUp: Promise<void>, ms: number) {
+  const timer = new AbortController()
+  await Promise.race([wakeUp, pause(ms, undefined, { signal: timer.signal }).catch(() => {})])
+  timer.abort()
 }
 
 /** One report with a promise of its own. A rejection that no caller waits for is no error of the process. */

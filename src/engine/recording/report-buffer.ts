@@ -90,12 +90,17 @@ export class ReportBuffer {
     return this.#submitted.size + this.#awaiting.size + this.#final.size
   }
 
+  /** No report is to be written before a receipt comes or a submission has waited long enough. */
+  get isAwaiting(): boolean {
+    return this.#submitted.size + this.#final.size === 0
+  }
+
   /** Milliseconds until the next batch is to be written; undefined when the buffer is empty. */
   readyInMs(): number | undefined {
     if (this.size === 0) return undefined
     this.#endAwaiting()
     const count = this.#submitted.size + this.#final.size
-    if (count === 0) return QUIET_MS // a report that must not wait may come
+    if (count === 0) return Math.max(firstSince(this.#awaiting, this.#lastAt) + AWAIT_MS - this.#clock(), 0)
     if (count >= MANY) return 0
     const oldest = Math.min(firstSince(this.#submitted, this.#lastAt), firstSince(this.#final, this.#lastAt))
     const quietMs = count > FEW ? QUIET_OF_MORE_MS : QUIET_MS
@@ -106,6 +111,7 @@ export class ReportBuffer {
   #endAwaiting() {
     for (const entry of takeSome(this.#awaiting, Number.POSITIVE_INFINITY, this.#clock() - AWAIT_MS)) {
       entry.onWaited?.(false)
+      entry.onWaited = undefined
       this.#submitted.set(entry.statusReport.uuid, entry)
     }
   }

@@ -120,7 +120,8 @@ export class Scheduler {
 
   /** Reads the lanes at once: there are new messages in a queue, or anywhere. */
   wake(announcement?: Announcement): void {
-    if (!announcement || announcement.priority === CODES) {
+    const isServed = this.#context.codesThread?.isServing ?? false
+    if (!announcement || (announcement.priority === CODES && !isServed)) {
       this.#searchOfCodes.announce(announcement)
       this.#wakeUpOfCodes.now()
     }

@@ -31,28 +31,28 @@ describe('the connections of the database', () => {
     expect([1, 2, 3, 8, 10, 50].map(connectionsForCodes)).toEqual([0, 0, 1, 2, 3, 3])
   })
 
-  test('each process has a pool, each thread of an engine one connection more, and the embedded server one for each', () => {
-    expect(connectionsOf({ api: 1, engines: 1 }, own)).toBe(10 + 12)
-    expect(connectionsOf({ api: 2, engines: 2 }, own)).toBe(2 + 20 + 24)
-    expect(connectionsOf({ api: 2, engines: 2 }, embedded)).toBe(3 + 22 + 28)
+  test('each process has a pool, each thread of an engine one connection more, and the embedded server one for each, and the codes thread two for recording', () => {
+    expect(connectionsOf({ api: 1, engines: 1 }, own)).toBe(10 + 14)
+    expect(connectionsOf({ api: 2, engines: 2 }, own)).toBe(2 + 20 + 28)
+    expect(connectionsOf({ api: 2, engines: 2 }, embedded)).toBe(3 + 22 + 32)
   })
 
   test('each address whose hosts are watched has one connection more for each thread', () => {
     const several = { databaseUrl: 'postgres://a,b/tidings', databaseConnections: 10 }
     const both = { api: 2, engines: 2 }
-    expect(connectionsOf(both, several)).toBe(3 + 22 + 28)
-    expect(connectionsOf(both, { ...own, databaseUrl: `${own.databaseUrl}?target_session_attrs=read-write` })).toBe(53)
-    expect(connectionsOf(both, { ...several, readUrl: 'postgres://a,b/tidings' })).toBe(3 + 24 + 28)
-    expect(connectionsOf(both, { ...several, readUrl: 'postgres://c/tidings' })).toBe(3 + 22 + 28)
-    expect(connectionsOf(both, { ...own, listenUrl: 'postgres://a,b/tidings' })).toBe(2 + 20 + 28)
+    expect(connectionsOf(both, several)).toBe(3 + 22 + 32)
+    expect(connectionsOf(both, { ...own, databaseUrl: `${own.databaseUrl}?target_session_attrs=read-write` })).toBe(57)
+    expect(connectionsOf(both, { ...several, readUrl: 'postgres://a,b/tidings' })).toBe(3 + 24 + 32)
+    expect(connectionsOf(both, { ...several, readUrl: 'postgres://c/tidings' })).toBe(3 + 22 + 32)
+    expect(connectionsOf(both, { ...own, listenUrl: 'postgres://a,b/tidings' })).toBe(2 + 20 + 32)
     expect(connectionsOf({ api: 1, engines: 1 }, { ...own, databaseConnections: 2 })).toBe(2 + 3) // without a codes thread
     expect(fittingCounts(none, several, 45, 2)).toEqual({ api: 1, engines: 1 })
   })
 
   test('numbers that the machine chose become smaller until they fit', () => {
-    expect(fittingCounts(none, own, 97, 4)).toEqual({ api: 4, engines: 4 })
+    expect(fittingCounts(none, own, 98, 4)).toEqual({ api: 4, engines: 4 })
     expect(fittingCounts(none, own, 60, 4)).toEqual({ api: 2, engines: 2 })
-    expect(fittingCounts({ api: undefined, engines: 3 }, own, 60, 4)).toEqual({ api: 2, engines: 3 })
+    expect(fittingCounts({ api: undefined, engines: 3 }, own, 64, 4)).toEqual({ api: 2, engines: 3 })
   })
 
   test('one of each starts also where the server allows few', () => {
@@ -60,9 +60,9 @@ describe('the connections of the database', () => {
   })
 
   test('numbers that the operator chose are refused if they do not fit', () => {
-    expect(fittingCounts({ api: 4, engines: 4 }, own, 97, 1)).toEqual({ api: 4, engines: 4 })
+    expect(fittingCounts({ api: 4, engines: 4 }, own, 98, 1)).toEqual({ api: 4, engines: 4 })
     expect(() => fittingCounts({ api: 5, engines: 4 }, own, 95, 1)).toThrow(
-      '5 HTTP processes and 4 engines may open 100 connections to the database, which allows 95: run fewer, lower TIDINGS_DATABASE_CONNECTIONS (10), or raise max_connections of the server.',
+      '5 HTTP processes and 4 engines may open 108 connections to the database, which allows 95: run fewer, lower TIDINGS_DATABASE_CONNECTIONS (10), or raise max_connections of the server.',
     )
   })
 })

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { isWatched, nameOf, readDatabaseAddress } from '../../../base/database-address.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { type Config, MOST_PROCESSES } from '../../../config.ts'
+import { CONNECTIONS_FOR_RECORDING } from '../../../engine/codes/connections.ts'
 import { readId } from '../../command-line.ts'
 
 /** The processes that `serve` runs. With one HTTP process, `serve` is that process itself. */
@@ -71,15 +72,16 @@ function refuseTooMany(counts: ProcessCounts, settings: Settings, allowed: numbe
 /**
  * The connections to the primary. Each process has its pool and, with the embedded server, one connection more. An engine
  * also has one for announcements. Each address whose hosts are watched has one more. The codes thread of an engine uses a
- * part of its pool, and has the other connections once more.
+ * part of its pool, and has the other connections once more, and some for recording.
  */
 export function connectionsOf({ api, engines }: ProcessCounts, settings: Settings): number {
   const { databaseUrl, databaseConnections, readUrl, listenUrl } = settings
   const extra = databaseUrl === undefined ? 1 : watching(databaseUrl)
   const ofParent = api > 1 ? CONNECTIONS_OF_PARENT + extra : 0
   const ofApi = databaseConnections + extra + watchingForReads(readUrl, databaseUrl)
-  const threads = connectionsForCodes(databaseConnections) > 0 ? 2 : 1
-  const ofEngine = databaseConnections + threads * (1 + extra + watching(listenUrl))
+  const besidePool = 1 + extra + watching(listenUrl)
+  const ofThread = connectionsForCodes(databaseConnections) > 0 ? besidePool + CONNECTIONS_FOR_RECORDING : 0
+  const ofEngine = databaseConnections + besidePool + ofThread
   return ofParent + api * ofApi + engines * ofEngine
 }
 
