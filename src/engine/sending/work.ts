@@ -7,6 +7,7 @@ import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { PendingReports } from '../recording/pending-reports.ts'
 import type { Recorder } from '../recording/recorder.ts'
+import { isSmall } from './lane-queue.ts'
 import type { SendSpans } from './send-spans.ts'
 
 /** A message of a chunk. `gatewayId`: an earlier attempt through this gateway may have submitted some of its parts. */
@@ -36,11 +37,11 @@ export type Work = SenderContext & {
   spans: SendSpans | undefined
 }
 
-/** Gives a result to the recorder. Only a message of a dispatch may wait for its receipt. */
+/** Gives a result to the recorder. A message of a large dispatch may wait for its receipt: this saves little elsewhere. */
 export function record(work: Work, statusReport: StatusReport) {
   work.decided.add(statusReport.uuid)
   const places = work.submitted.delete(statusReport.uuid) ? 1 : 0
-  const mayWait = work.lane.dispatchId !== null
+  const mayWait = work.lane.dispatchId !== null && !isSmall(work.lane)
   work.recorder.noteFor(work.pending, work.lane.companyId, statusReport, { places, mayWait })
 }
 
