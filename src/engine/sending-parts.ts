@@ -7,13 +7,13 @@ import { CodeBox } from '../domain/verifications/code-box.ts'
 import type { EngineContext, EngineOptions } from './context.ts'
 import { connectGateway } from './gateways/connectors.ts'
 import { feedOf } from './gateways/feed.ts'
-import { Gateways, type GatewaysContext } from './gateways/gateways.ts'
+import { Gateways, type ThreadState } from './gateways/gateways.ts'
 import { Recorder } from './recording/recorder.ts'
 
 export type SendingParts = Awaited<ReturnType<typeof openSendingParts>>
 
 /** What only the codes thread has. `recording`: connections for its recorder alone. */
-type OfThread = { giveStates?: GatewaysContext['giveStates']; recording?: Pool }
+type OfThread = { giveStates?: (states: ThreadState[], unrecorded: number) => void; recording?: Pool }
 
 /** What an engine and its codes thread need alike to send messages and to record the results. */
 export async function openSendingParts(options: EngineOptions, ofThread: OfThread = {}) {
@@ -36,7 +36,7 @@ export async function openSendingParts(options: EngineOptions, ofThread: OfThrea
     connect: options.connect ?? ((gateway, feed) => connectGateway({ sql, log, worker: randomUUID() }, gateway, feed)),
     feedOf: ({ gatewayId }) => feedOf(feeds, gatewayId),
     now: databaseClock.now,
-    giveStates,
+    giveStates: giveStates && (states => giveStates(states, recorder.window.open)),
   })
   const codes = secret === undefined ? undefined : new CodeBox(secret)
   return { context, worker, databaseClock, numbering, cascades, recorder, feeds, gateways, codes }

@@ -11,7 +11,7 @@ if (failsAfterMs !== undefined)
   }, failsAfterMs)
 
 const sql = connect(url, { max: 3, name: 'tidings codes' })
-const log = pino({ level: 'silent' })
+const log = pino({ level: 'error' }, process.stderr)
 const callbacks = { allow: [] }
 await serveCodes({ sql, log, moderation: 'manual', billingZone: 'Europe/Moscow', callbacks }, parentPort!)
 await sql.end({ timeout: 1 })

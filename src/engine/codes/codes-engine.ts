@@ -28,9 +28,9 @@ export async function serveCodes(options: EngineOptions, port: MessagePort): Pro
     else lent.receive(message)
   })
   const recording = connectBeside(options.sql, CONNECTIONS_FOR_RECORDING)
-  const giveStates = (states: ThreadState[]) => post({ kind: 'states', states, unrecorded: parts.recorder.window.open })
+  const giveStates = (states: ThreadState[], unrecorded: number) => post({ kind: 'states', states, unrecorded })
   const connected = { ...options, connect: connectThrough(options, lent) }
-  const parts: SendingParts = await openSendingParts(connected, { giveStates, recording })
+  const parts = await openSendingParts(connected, { giveStates, recording })
   const onWanted = (subject: string, forMs: number) => post({ kind: 'wanted', subject, forMs })
   const scheduler = new Scheduler({ ...parts.context, ...parts, onlyCodes: true, onWanted })
   post({ kind: 'ready' })

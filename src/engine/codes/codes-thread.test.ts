@@ -20,18 +20,20 @@ const { anEngine, stopEngine } = useEngines(db)
 
 const threadFile = new URL('../../testing/codes-thread.ts', import.meta.url)
 
-/** An engine with a codes thread. It tells how many threads were started, and what the engine logged. */
+/** An engine with a codes thread. It tells how many threads were started, what the engine logged, and the errors of the threads. */
 async function anEngineWithThread(given: Partial<EngineOptions> = {}, ofThread: { failsAfterMs?: number } = {}) {
   const threads: Worker[] = []
   const lines: { msg: string }[] = []
+  const errors: string[] = []
   const log = pino({ level: 'info' }, { write: line => void lines.push(JSON.parse(line)) })
   const startCodesThread = () => {
-    const thread = new Worker(threadFile, { workerData: { url: db.url, ...ofThread } })
+    const thread = new Worker(threadFile, { workerData: { url: db.url, ...ofThread }, stderr: true })
+    thread.stderr.on('data', text => errors.push(String(text)))
     threads.push(thread)
     return thread
   }
   const engine = await anEngine({ log, startCodesThread, ...given })
-  return { engine, threads, lines }
+  return { engine, threads, lines, errors }
 }
 
 async function sendCode({ companyId, senders }: World): Promise<string> {
@@ -56,11 +58,13 @@ const isThreadConnected = async () =>
 
 test('the first code is sent by the engine itself, and starts the thread', async () => {
   await aGateway(db.sql)
-  const { threads } = await anEngineWithThread()
+  const { threads, lines, errors } = await anEngineWithThread()
   expect(threads).toHaveLength(0)
   await untilStatus(await sendCode(await aWorld(db.sql)), 'DELIVERED')
   await eventually(async () => expect(await isThreadConnected()).toBe(true))
+  await untilReady(lines)
   expect(threads).toHaveLength(1)
+  expect(errors).toEqual([])
 })
 
 test('a code is delivered while all connections of the engine are held', async () => {
