@@ -96,7 +96,7 @@ const startHeartbeat = ({
     recordEngine(sql, worker, databaseClock.offMs(), {
       ...vitals.read(),
       schemaVersion,
-      unrecorded: recorder.window.open + (codesThread?.unrecorded ?? 0),
+      unrecorded: recorder.unrecorded + (codesThread?.unrecorded ?? 0),
     }),
   )
 

@@ -36,7 +36,7 @@ export async function openSendingParts(options: EngineOptions, ofThread: OfThrea
     connect: options.connect ?? ((gateway, feed) => connectGateway({ sql, log, worker: randomUUID() }, gateway, feed)),
     feedOf: ({ gatewayId }) => feedOf(feeds, gatewayId),
     now: databaseClock.now,
-    giveStates: giveStates && (states => giveStates(states, recorder.window.open)),
+    giveStates: giveStates && (states => giveStates(states, recorder.unrecorded)),
   })
   const codes = secret === undefined ? undefined : new CodeBox(secret)
   return { context, worker, databaseClock, numbering, cascades, recorder, feeds, gateways, codes }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import type { MessagePort } from 'node:worker_threads'
 import type { Feed } from '../../channels/channel.ts'
 import { connectBeside } from '../../db/sql.ts'
@@ -14,6 +15,8 @@ import { CONNECTIONS_FOR_RECORDING } from './connections.ts'
 import { LentChannels } from './lent-channels.ts'
 import type { FromCodes, ToCodes } from './protocol.ts'
 
+const SPEAK_EVERY_MS = 1000
+
 /**
  * The work of the codes thread: sends verification codes and records the results, over connections of its own to the
  * database. The main thread lends its connections to the operators. Resolves when the main thread stops it and everything
@@ -22,15 +25,24 @@ import type { FromCodes, ToCodes } from './protocol.ts'
 export async function serveCodes(options: EngineOptions, port: MessagePort): Promise<void> {
   const post = (message: FromCodes) => port.postMessage(message)
   const lent = new LentChannels(post)
-  const stopping = Promise.withResolvers<void>()
+  const stopping = new AbortController()
   port.on('message', (message: ToCodes) => {
-    if (message.kind === 'stop') stopping.resolve()
+    if (message.kind === 'stop') stopping.abort()
     else lent.receive(message)
   })
+  const speaking = setInterval(() => post({ kind: 'alive' }), SPEAK_EVERY_MS)
   const recording = connectBeside(options.sql, CONNECTIONS_FOR_RECORDING)
   const giveStates = (states: ThreadState[], unrecorded: number) => post({ kind: 'states', states, unrecorded })
   const connected = { ...options, connect: connectThrough(options, lent) }
   const parts = await openSendingParts(connected, { giveStates, recording })
+  if (!stopping.signal.aborted) await sendUntil(stopping.signal, parts, post)
+  await stopParts(parts)
+  await recording.end({ timeout: 1 })
+  clearInterval(speaking)
+  port.close()
+}
+
+async function sendUntil(stopping: AbortSignal, parts: SendingParts, post: (message: FromCodes) => void) {
   const onWanted = (subject: string, forMs: number) => post({ kind: 'wanted', subject, forMs })
   const scheduler = new Scheduler({ ...parts.context, ...parts, onlyCodes: true, onWanted })
   post({ kind: 'ready' })
@@ -38,11 +50,10 @@ export async function serveCodes(options: EngineOptions, port: MessagePort): Pro
     tidings_lanes: announcement => wakeForCodes(scheduler, announcement),
     tidings_gateways: () => parts.gateways.hurry(),
   })
-  await stopping.promise
+  if (!stopping.aborted) await once(stopping, 'abort')
   stopListening()
-  await stopParts(parts, scheduler)
-  await recording.end({ timeout: 1 })
-  port.close()
+  parts.recorder.hurry()
+  await scheduler.stop()
 }
 
 function wakeForCodes(scheduler: Scheduler, announcement: string) {
@@ -59,9 +70,7 @@ function connectThrough({ sql, log }: EngineOptions, lent: LentChannels) {
 }
 
 /** The recorder stops after all sources of results. */
-async function stopParts({ gateways, recorder, numbering, databaseClock }: SendingParts, scheduler: Scheduler) {
-  recorder.hurry()
-  await scheduler.stop()
+async function stopParts({ gateways, recorder, numbering, databaseClock }: SendingParts) {
   await gateways.stop()
   await recorder.stop()
   await numbering.stop()

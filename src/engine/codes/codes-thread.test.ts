@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -231,6 +232,40 @@ test('when every engine knows that a gateway is paused, no waiting code of the t
   expect(submitted).toHaveLength(before)
   await changeGateway(db.sql, gateway.gatewayId, { paused: false }, rules)
   await eventually(() => expect(submitted).toHaveLength(before + 2))
+})
+
+test('the thread tells that it is alive while the database does not answer it', async () => {
+  await aGateway(db.sql)
+  const world = await aWorld(db.sql)
+  const { threads, lines } = await anEngineWithThread()
+  await untilThreadSends(world, lines)
+  const release = Promise.withResolvers<void>()
+  const lock = db.sql.begin(async sql => {
+    await sql`lock table gateway_minutes, gateway_states, gateways in access exclusive mode`
+    await release.promise
+  })
+  await pause(3000) // the loops of the thread wait for the lock by now
+  const said: string[] = []
+  threads[0]!.on('message', ({ kind }: { kind: string }) => said.push(kind))
+  await pause(3000)
+  release.resolve()
+  await lock
+  expect(said).toContain('alive')
+})
+
+test('after an error of a connection a code is not tried again at once', async () => {
+  const { submitted, connect } = await aLentGateway(() => {
+    if (submitted.length > 1) throw new Error('the connection broke')
+    return { kind: 'accepted', delivered: true }
+  })
+  const world = await aWorld(db.sql)
+  const { lines } = await anEngineWithThread({ connect })
+  await untilThreadSends(world, lines)
+  const code = await sendCode(world)
+  await eventually(() => expect(submitted).toContain(code))
+  await pause(700)
+  expect(submitted.filter(uuid => uuid === code)).toHaveLength(1)
+  await eventually(() => expect(submitted.filter(uuid => uuid === code).length).toBeGreaterThan(1))
 })
 
 test('a slow operator gets all codes, one after the other', async () => {

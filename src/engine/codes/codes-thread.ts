@@ -6,7 +6,7 @@ import { type FromCodes, type LentState, monotonicMs, type ToCodes } from './pro
 
 /** How often the thread learns which gateways are up. */
 const STATES_EVERY_MS = 100
-/** A thread that has said nothing for so many of these times, ten seconds, hangs. It speaks every two seconds. */
+/** A thread that has said nothing for so many of these times, ten seconds, hangs. It speaks every second. */
 const MOST_SILENT_TURNS = 100
 /** After a failure the main thread sends the codes for this long, before another thread is started. */
 const PAUSE_MS = 10_000
@@ -133,7 +133,7 @@ class RunningThread {
 
   /** The connection of the gateway may be gone by now. Then no result is reported. */
   async #submit({ call, gatewayId, batch, latestAt }: Submit) {
-    const { gateways, log } = this.#context
+    const { gateways } = this.#context
     const open: Call = { latestAt, withdrawn: new Set() }
     this.#calls.set(call, open)
     try {
@@ -145,11 +145,11 @@ class RunningThread {
           (index, result) => this.#post({ kind: 'result', call, index, result }),
           index => monotonicMs() < open.latestAt && !open.withdrawn.has(index) && !gateways.isPaused(gatewayId),
         )
+      this.#post({ kind: 'answered', call })
     } catch (err) {
-      log.error({ err, gatewayId }, 'codes_thread.not_submitted')
+      this.#post({ kind: 'failed', call, error: String(err) }) // the thread logs it and decides what becomes of the messages
     }
     this.#calls.delete(call)
-    this.#post({ kind: 'answered', call })
   }
 
   #extend({ call, latestAt, withdrawn }: Extract<FromCodes, { kind: 'extend' }>) {

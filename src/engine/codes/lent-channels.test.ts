@@ -23,7 +23,7 @@ test('a gateway is up, and has a window, as the main thread said last', () => {
   expect(channel.health().up).toBe(false)
 })
 
-test('results come back by the places of the batch; a message that was not submitted has none', async () => {
+test('results come back by the places of the batch', async () => {
   const { lent, posted, channel } = aLentChannel()
   const results = new Map<number, SendResult>()
   const submitted = channel.submit(
@@ -36,10 +36,14 @@ test('results come back by the places of the batch; a message that was not submi
   expect(batch.map(({ uuid }) => uuid)).toEqual(['a', 'c'])
   expect(latestAt - monotonicMs()).toBeGreaterThan(0)
   expect(latestAt - monotonicMs()).toBeLessThanOrEqual(1000)
+  lent.receive({ kind: 'result', call, index: 0, result: { kind: 'accepted', providerIds: ['16'] } })
   lent.receive({ kind: 'result', call, index: 1, result: { kind: 'accepted', providerIds: ['17'] } })
   lent.receive({ kind: 'answered', call })
   await submitted
-  expect([...results]).toEqual([[2, { kind: 'accepted', providerIds: ['17'] }]])
+  expect([...results]).toEqual([
+    [0, { kind: 'accepted', providerIds: ['16'] }],
+    [2, { kind: 'accepted', providerIds: ['17'] }],
+  ])
 })
 
 test('while an operator is slow the time is extended, except for messages that must not go any more', async () => {
@@ -57,6 +61,36 @@ test('while an operator is slow the time is extended, except for messages that m
   expect((posted[1] as Submit).latestAt).toBeGreaterThan(latestAt)
   lent.receive({ kind: 'answered', call })
   await submitted
+})
+
+test('a message that the main thread did not submit is busy, unless it must not go any more', async () => {
+  const { lent, posted, channel } = aLentChannel()
+  const results = new Map<number, SendResult>()
+  let isStopped = false
+  const submitted = channel.submit(
+    messages,
+    (index, result) => void results.set(index, result),
+    index => index !== 2 || !isStopped,
+  )
+  const { call } = posted[0]!
+  lent.receive({ kind: 'result', call, index: 0, result: { kind: 'accepted' } })
+  isStopped = true
+  lent.receive({ kind: 'answered', call })
+  await submitted
+  expect([...results].map(([index, { kind }]) => `${index} ${kind}`)).toEqual(['0 accepted', '1 busy'])
+})
+
+test('an error of the connection is passed on, and the messages without a result stay without one', async () => {
+  const { lent, posted, channel } = aLentChannel()
+  const results: number[] = []
+  const submitted = channel.submit(
+    messages,
+    index => void results.push(index),
+    () => true,
+  )
+  lent.receive({ kind: 'failed', call: posted[0]!.call, error: 'Error: broken' })
+  await expect(submitted).rejects.toThrow('broken')
+  expect(results).toEqual([])
 })
 
 test('a batch of which no message may go is not submitted', async () => {

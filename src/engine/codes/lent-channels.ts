@@ -8,9 +8,11 @@ import { type FromCodes, type LentState, monotonicMs, type ToCodes } from './pro
 const MOST_WAIT_MS = 1000
 /** How often the time is extended while a slow operator has not got all messages. */
 const EXTEND_EVERY_MS = 250
+/** The pause before a message that the main thread did not submit is tried again. */
+const NOT_SUBMITTED_MS = 100
 
 type Report = (index: number, result: SendResult) => void
-type Call = { report: Report; answered: () => void }
+type Call = { report: Report; answered: () => void; failed: (error: Error) => void }
 
 /**
  * The gateways of the main thread, in the codes thread. An operator limits the number of connections, so the two threads
@@ -47,10 +49,14 @@ export class LentChannels {
       case 'answered':
         this.#calls.get(message.call)?.answered()
         this.#calls.delete(message.call)
+        break
+      case 'failed':
+        this.#calls.get(message.call)?.failed(new Error(message.error))
+        this.#calls.delete(message.call)
     }
   }
 
-  /** Resolves when the main thread has reported all results. `stillGoing` tells which messages may still be submitted. */
+  /** Resolves when the main thread has reported all results. Rejects when its connection failed. `stillGoing` tells which messages may still be submitted. */
   async submit(
     gatewayId: number,
     batch: Outgoing[],
@@ -58,8 +64,8 @@ export class LentChannels {
     stillGoing: (place: number) => boolean,
   ): Promise<void> {
     const call = ++this.#lastCall
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#calls.set(call, { report, answered: resolve })
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#calls.set(call, { report, answered: resolve, failed: reject })
     const latestAt = () => monotonicMs() + MOST_WAIT_MS
     this.#post({ kind: 'submit', call, gatewayId, batch, latestAt: latestAt() })
     const extending = setInterval(() => {
@@ -68,6 +74,12 @@ export class LentChannels {
     }, EXTEND_EVERY_MS)
     await promise.finally(() => clearInterval(extending))
   }
+}
+
+const notSubmitted: SendResult = {
+  kind: 'busy',
+  reason: 'the gateway was paused or not connected',
+  retryAfterMs: NOT_SUBMITTED_MS,
 }
 
 class LentChannel implements Channel {
@@ -96,15 +108,23 @@ class LentChannel implements Channel {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#open)
+    await Promise.allSettled(this.#open)
   }
 
-  /** A message that the main thread did not submit gets no report, as if it had not been allowed to go. */
+  /**
+   * The main thread may know earlier than this thread that a gateway is paused or gone. A message that it did not submit
+   * is tried again after a moment, by which this thread knows it, too. A message that must not go any more gets no report.
+   */
   async #submit(...[batch, report, mayGo]: Parameters<Channel['submit']>) {
     const going = [...batch.keys()].filter(index => mayGo(index))
     if (going.length === 0) return
     const messages = going.map(index => batch[index]!)
-    const reportAt: Report = (place, result) => report(going[place]!, result)
+    const open = new Set(going.keys())
+    const reportAt: Report = (place, result) => {
+      open.delete(place)
+      report(going[place]!, result)
+    }
     await this.#lent.submit(this.#gatewayId, messages, reportAt, place => mayGo(going[place]!))
+    for (const place of open) if (mayGo(going[place]!)) report(going[place]!, notSubmitted)
   }
 }

@@ -14,14 +14,18 @@ export type FromCodes =
   | { kind: 'extend'; call: number; latestAt: number; withdrawn: number[] }
   /** A code waits for this limit: for so long, only codes may draw from it. */
   | { kind: 'wanted'; subject: string; forMs: number }
-  /** Comes every two seconds. `unrecorded`: messages that are submitted and not recorded. */
+  /** `unrecorded`: messages that are submitted and not recorded. */
   | { kind: 'states'; states: ThreadState[]; unrecorded: number }
+  /** Comes every second, also while the database does not answer: the thread does not hang. */
+  | { kind: 'alive' }
 
 export type ToCodes =
   | { kind: 'gateways'; states: LentState[] }
   | { kind: 'result'; call: number; index: number; result: SendResult }
   /** All results of the call were reported. Messages without a result were not submitted. */
   | { kind: 'answered'; call: number }
+  /** The connection failed with an error. Messages without a result may have been submitted. */
+  | { kind: 'failed'; call: number; error: string }
   | { kind: 'stop' }
 
 /** A clock that all threads of a process share. `performance.now()` of a thread begins with the thread. */

@@ -76,6 +76,12 @@ export class Recorder {
     this.#context = context
   }
 
+  /** Submitted messages that are not recorded yet, except those that wait for their receipts. */
+  get unrecorded(): number {
+    const awaiting = [...this.#companies.values()].reduce((sum, { buffer }) => sum + buffer.awaiting, 0)
+    return this.window.open - awaiting
+  }
+
   /**
    * Resolves when the status report is committed. Rejects with `SetAside` when it can never be written, and with another
    * error when the recorder stopped before.

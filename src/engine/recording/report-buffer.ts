@@ -30,7 +30,7 @@ export type Entry = {
   waiting: PendingReports[]
   /** The callers that do not wait while the node of the company is away. */
   waitingSoon: PendingReports[]
-  /** When the first status report of the message came. */
+  /** When the first status report of the message came. Of a submission that waited for its receipt: when the receipt came. */
   since: number
   /** Places in the submission window that become free when it is written. */
   places: number
@@ -77,6 +77,8 @@ export class ReportBuffer {
     if (!entry.statusReport.final) return entry
     entries.delete(statusReport.uuid)
     this.#final.set(statusReport.uuid, entry)
+    // The receipt came just now, so it waits for the next ones like any other.
+    if (entries === this.#awaiting) entry.since = this.#lastAt
     entry.onWaited?.(true)
     return entry
   }
@@ -88,6 +90,11 @@ export class ReportBuffer {
 
   get size(): number {
     return this.#submitted.size + this.#awaiting.size + this.#final.size
+  }
+
+  /** Submissions that wait for their receipts. */
+  get awaiting(): number {
+    return this.#awaiting.size
   }
 
   /** No report is to be written before a receipt comes or a submission has waited long enough. */

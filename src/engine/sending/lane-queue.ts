@@ -128,7 +128,10 @@ export class LaneQueue {
 }
 
 /** A lane with so few messages that its statements cost more than its messages. */
-export const isSmall = ({ waiting, leaseId }: RunnableLane): boolean => waiting <= SMALL && !leaseId
+export const isSmall = (lane: RunnableLane): boolean => hasFew(lane) && !lane.leaseId
+
+/** A lane, or a lease to be taken over, with as few messages. */
+export const hasFew = ({ waiting }: RunnableLane): boolean => waiting <= SMALL
 
 /** Adds a page to the lanes of a company, and notes where the next page of each source begins. */
 function take(company: Waiting, read: PagedLane[], limit: number) {

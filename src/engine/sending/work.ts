@@ -7,7 +7,7 @@ import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import type { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { PendingReports } from '../recording/pending-reports.ts'
 import type { Recorder } from '../recording/recorder.ts'
-import { isSmall } from './lane-queue.ts'
+import { hasFew } from './lane-queue.ts'
 import type { SendSpans } from './send-spans.ts'
 
 /** A message of a chunk. `gatewayId`: an earlier attempt through this gateway may have submitted some of its parts. */
@@ -41,7 +41,7 @@ export type Work = SenderContext & {
 export function record(work: Work, statusReport: StatusReport) {
   work.decided.add(statusReport.uuid)
   const places = work.submitted.delete(statusReport.uuid) ? 1 : 0
-  const mayWait = work.lane.dispatchId !== null && !isSmall(work.lane)
+  const mayWait = work.lane.dispatchId !== null && !hasFew(work.lane)
   work.recorder.noteFor(work.pending, work.lane.companyId, statusReport, { places, mayWait })
 }
 

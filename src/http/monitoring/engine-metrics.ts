@@ -41,7 +41,10 @@ const ofService: Record<string, { help: string; check: CheckName; fact: string }
 
 const ofEngine: Record<string, { help: string; of(engine: ProcessHealth): number | null }> = {
   chunks: { help: 'Chunks that the engine is sending', of: ({ leases }) => leases },
-  unrecorded: { help: 'Messages that were submitted and are not recorded yet', of: ({ unrecorded }) => unrecorded },
+  unrecorded: {
+    help: 'Messages that were submitted and are not recorded yet, without those that wait for their receipts',
+    of: ({ unrecorded }) => unrecorded,
+  },
   loop_delay_seconds: {
     help: 'Longest delay of the event loop within the last second',
     of: ({ loopDelayMs }) => (loopDelayMs === null ? null : loopDelayMs / 1000),
