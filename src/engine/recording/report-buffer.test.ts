@@ -121,6 +121,19 @@ describe('a submission that waits for its receipt', () => {
     expect(came).toEqual([true])
   })
 
+  test('is written 5 ms after its receipt, together with those whose receipts came meanwhile', () => {
+    const buffer = aBuffer()
+    waiting(buffer, ...named('w', 20))
+    buffer.passMs(500)
+    for (const uuid of named('w', 5)) {
+      buffer.add(delivered(uuid))
+      buffer.passMs(1)
+    }
+    expect(buffer.readyInMs()).toBe(0)
+    expect(buffer.taken()).toHaveLength(5)
+    expect(buffer.awaiting).toBe(15)
+  })
+
   test('is written without the receipt after a second', () => {
     const buffer = aBuffer()
     const came = waiting(buffer, 'a')

@@ -12,6 +12,11 @@ const QUIET_MS = 5
 const QUIET_OF_MORE_MS = 20
 const FEW = 10
 const LINGER_MS = 40
+/**
+ * A receipt that ends the wait of its submission is written this long after, with those that come meanwhile. The operator
+ * sends more when it is acknowledged, so a longer pause sends fewer messages (docs/performance.md).
+ */
+const AWAITED_LINGER_MS = 5
 const MANY = 2000
 /** Preparing thousands of rows at once would block the event loop, and delay verification codes. */
 const MOST_AT_ONCE = 1000
@@ -30,7 +35,7 @@ export type Entry = {
   waiting: PendingReports[]
   /** The callers that do not wait while the node of the company is away. */
   waitingSoon: PendingReports[]
-  /** When the first status report of the message came. Of a submission that waited for its receipt: when the receipt came. */
+  /** When the first status report of the message came, or earlier than that: the batch with it is ready sooner then. */
   since: number
   /** Places in the submission window that become free when it is written. */
   places: number
@@ -77,8 +82,7 @@ export class ReportBuffer {
     if (!entry.statusReport.final) return entry
     entries.delete(statusReport.uuid)
     this.#final.set(statusReport.uuid, entry)
-    // The receipt came just now, so it waits for the next ones like any other.
-    if (entries === this.#awaiting) entry.since = this.#lastAt
+    if (entries === this.#awaiting) entry.since = this.#lastAt + AWAITED_LINGER_MS - LINGER_MS
     entry.onWaited?.(true)
     return entry
   }
