@@ -7,9 +7,10 @@ import { dispatchOf, inventRecipients, REQUEST_SIZE } from './recipients.ts'
 import type { Stage } from './stage.ts'
 
 const DISPATCH = 1_000_000
-const CODES = 200
+/** With more, a fast machine could finish the dispatch before the last of them. */
+const CODES = 300
 const WARM_UP = 20
-const EVERY_MS = 100
+const EVERY_MS = 50
 /** The last codes are handed over by then. */
 const RUN_OUT_MS = 2000
 
