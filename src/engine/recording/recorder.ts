@@ -76,7 +76,7 @@ export class Recorder {
     this.#context = context
   }
 
-  /** Submitted messages that are not recorded yet, except those that wait for their receipts. */
+  /** Submitted messages that are not recorded yet, except messages that wait for their receipts. */
   get unrecorded(): number {
     const awaiting = [...this.#companies.values()].reduce((sum, { buffer }) => sum + buffer.awaiting, 0)
     return this.window.open - awaiting

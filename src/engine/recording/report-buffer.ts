@@ -13,7 +13,7 @@ const QUIET_OF_MORE_MS = 20
 const FEW = 10
 const LINGER_MS = 40
 /**
- * A receipt that ends the wait of its submission is written this long after, with those that come meanwhile. The operator
+ * A receipt that ends the wait of its submission is written this long after, with the receipts that come meanwhile. The operator
  * sends more when it is acknowledged, so a longer pause sends fewer messages (docs/performance.md).
  */
 const AWAITED_LINGER_MS = 5

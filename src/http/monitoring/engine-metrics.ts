@@ -42,7 +42,7 @@ const ofService: Record<string, { help: string; check: CheckName; fact: string }
 const ofEngine: Record<string, { help: string; of(engine: ProcessHealth): number | null }> = {
   chunks: { help: 'Chunks that the engine is sending', of: ({ leases }) => leases },
   unrecorded: {
-    help: 'Messages that were submitted and are not recorded yet, without those that wait for their receipts',
+    help: 'Messages that were submitted and are not recorded yet, without messages that wait for their receipts',
     of: ({ unrecorded }) => unrecorded,
   },
   loop_delay_seconds: {
