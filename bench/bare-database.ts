@@ -3,9 +3,9 @@ import { driverHost, readDatabaseAddress } from '../src/base/database-address.ts
 import type { Pool } from '../src/db/sql.ts'
 
 /** The driver as it comes, over the same socket as the service: a floor without any setting of ours. */
-export function openBareDatabase() {
+export function openBareDatabase(options: { transform?: typeof postgres.camel } = {}) {
   const { driverUrl, hosts } = readDatabaseAddress(process.env.DATABASE_URL ?? '')
-  return postgres(driverUrl, driverHost(hosts[0]!))
+  return postgres(driverUrl, { ...driverHost(hosts[0]!), ...options })
 }
 
 /** The address of the server that a pool uses. */
