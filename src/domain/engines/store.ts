@@ -1,7 +1,10 @@
 import type { Vitals } from '../../base/process/vitals.ts'
 import type { Sql } from '../../db/sql.ts'
 
-/** The report of an engine about itself. `unrecorded` counts messages that are submitted and not recorded yet, without messages that wait for their receipts. */
+/**
+ * The report of an engine about itself. `unrecorded` counts messages that are submitted and not recorded yet, without
+ * messages that wait for their receipts.
+ */
 export type EngineVitals = Vitals & { unrecorded: number; schemaVersion: number }
 
 /**

@@ -125,6 +125,23 @@ test('while one batch is committed, the next one is written, and a third one wai
   await recorder.stop()
 })
 
+test('a message that waits for its receipt has a place in the submission window, and is not counted as unrecorded', async () => {
+  const { dispatchId, uuids } = await someMessages(16)
+  const { recorder } = aRecorder(db.sql)
+  const reservation = await recorder.window.reserve(16)
+  const pending = new PendingReports()
+  for (const uuid of uuids) {
+    recorder.window.enter(reservation)
+    const statusReport = { ...sent(uuid), ids: { gatewayId: 1, providerIds: [uuid] } }
+    recorder.noteFor(pending, world.companyId, statusReport, { places: 1, mayWait: true })
+  }
+  expect(recorder.unrecorded).toBe(15) // one of 16 waits, to learn how prompt the receipts are
+  await eventually(() => expect(recorder.window.open).toBe(1))
+  expect(recorder.unrecorded).toBe(0)
+  await recorder.stop()
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 16 })
+})
+
 describe('while the node of a company is away', () => {
   test('reports that come again are refused at once, and all reports are written when the node is back', async () => {
     const { dispatchId, uuids } = await someMessages(3)
