@@ -2382,3 +2382,25 @@ begin
       order by m.seq limit leased.next_seq - leased.first_seq
     ) queued;
 end $function$;
+
+-- =====================================================================================================================
+-- expand
+-- A message with a ttl, such as a verification code, had a timer of its own. Messages that are accepted together mostly
+-- end together, so one row stands for all of them. Timers of the kind `expire` that older programs write still work.
+-- =====================================================================================================================
+
+-- The end of messages that were accepted together with the same ttl. An engine claims a row that is due, fails its
+-- messages that are not final, and deletes it.
+create table expiries (
+  company_id    bigint not null,
+  first_uuid    uuid not null,
+  -- Between the first and the last message there may be others with another end. Each message has its own expires_at.
+  last_uuid     uuid not null,
+  -- An engine reads rows together up to a number of messages.
+  message_count integer not null,
+  due_at        timestamp with time zone not null,
+  -- Until when an engine has claimed the row. After a crash another engine claims it again.
+  claimed_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  constraint expiries_pkey PRIMARY KEY (company_id, first_uuid)
+);
+CREATE INDEX expiries_by_due ON expiries USING btree (due_at);

@@ -55,9 +55,10 @@ async function sampleOf(installation: Installation): Promise<Sample> {
       (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
       (select sum(n_dead_tup)::float / greatest(sum(n_live_tup + n_dead_tup), 1) from pg_stat_user_tables) as dead_share,
       (select sum(pg_total_relation_size(t::regclass))::bigint
-        from unnest(array['leases', 'message_timers', 'rate_buckets', 'receipt_inbox', 'receivers', 'accounts',
+        from unnest(array['leases', 'message_timers', 'expiries', 'rate_buckets', 'receipt_inbox', 'receivers', 'accounts',
           'gateway_binds', 'gateway_states', 'engines']) t) as work_tables_bytes,
       (select count(*)::int from message_timers where due_at < now() - make_interval(secs => ${LATE_SECONDS}))
+        + (select count(*)::int from expiries where due_at < now() - make_interval(secs => ${LATE_SECONDS}))
         + (select count(*)::int from deadlines where due_at < now() - make_interval(secs => ${LATE_SECONDS})) as late_deadlines`
   const counts = await sql<{ companyId: number; sent: number }[]>`
     select company_id, count(*)::int as sent from messages

@@ -24,7 +24,7 @@ import { ignoreSetAside } from './recording/set-aside.ts'
 import { Scheduler } from './sending/scheduler.ts'
 import { listen, openSendingParts } from './sending-parts.ts'
 import { failOverdue } from './timers/deadlines.ts'
-import { failOverdueWaiting, runDueTimers } from './timers/timers.ts'
+import { failOverdueWaiting, runDueExpiries, runDueTimers } from './timers/timers.ts'
 
 /** A stop takes at most this long, also if the database does not answer. Leases expire, so nothing is lost. */
 export const STOP_MS = 15_000
@@ -109,6 +109,7 @@ function startJobs({ context, recorder, feeds, gateways, cascades }: Parts): Loo
     repeat('ending lanes', 300, log, () => failLanesThatEnd(context, recorder)),
     repeat('stops', 1000, log, () => endStopped(sql, now())),
     repeat('timers', 300, log, () => runDueTimers({ sql, clock, log, recorder, billingZone, cascades })),
+    repeat('expiries', 300, log, () => runDueExpiries({ sql, clock, log, recorder, billingZone, cascades })),
     repeat('kept receipts', 500, log, () =>
       matchReceiptInbox({ ...feeds, onMatched: (gatewayId, receipts) => gateways.countKept(gatewayId, receipts) }),
     ),

@@ -5,23 +5,33 @@ import { lockAccount } from '../ledger/ledger.ts'
 import { isTooLate } from '../recording/follow-up.ts'
 import { reportedMessages } from '../recording/reported-messages.ts'
 import { enqueueEvents } from '../singles/message-callbacks.ts'
-import { dropTimers } from '../timers/timers.ts'
+import { type DueExpiry, dropTimers } from '../timers/timers.ts'
 import * as store from './store.ts'
 
 export { overdueWaiting } from './store.ts'
 
 /**
- * Sorts messages whose time is over. `waiting` messages are not sent any more, and `sent` messages have no receipt. A
- * `leased` message is left to its worker, which checks the time before sending.
+ * Messages whose time is over. `waiting` messages are not sent any more, and `sent` messages have no receipt. A `leased`
+ * message is left to its worker, which checks the time before sending.
  */
-export async function expiringAmong(sql: Pool, companyId: number, uuids: string[]) {
-  const found = await store.selectExpiring(sql, companyId, uuids)
-  return {
-    waiting: found.filter(({ status, isLeased }) => status === 'CREATED' && !isLeased).map(({ uuid }) => uuid),
-    sent: found.filter(({ status }) => status === 'SENT').map(({ uuid }) => uuid),
-    leased: found.filter(({ status, isLeased }) => status === 'CREATED' && isLeased).map(({ uuid }) => uuid),
-  }
-}
+export type Expiring = { waiting: string[]; sent: string[]; leased: string[] }
+
+export const expiringAmong = async (sql: Pool, companyId: number, uuids: string[]): Promise<Expiring> =>
+  sorted(await store.selectExpiring(sql, companyId, uuids))
+
+/** The same for the messages of expiries whose own end has come. */
+export const expiringWithin = async (
+  sql: Pool,
+  companyId: number,
+  expiries: DueExpiry[],
+  now: Date,
+): Promise<Expiring> => sorted(await store.selectExpiringWithin(sql, companyId, expiries, now))
+
+const sorted = (found: readonly store.Expiring[]): Expiring => ({
+  waiting: found.filter(({ status, isLeased }) => status === 'CREATED' && !isLeased).map(({ uuid }) => uuid),
+  sent: found.filter(({ status }) => status === 'SENT').map(({ uuid }) => uuid),
+  leased: found.filter(({ status, isLeased }) => status === 'CREATED' && isLeased).map(({ uuid }) => uuid),
+})
 
 /**
  * Handles cascade steps whose time is over. Returns the uuids of steps that are still SENT: the caller ends them, and their

@@ -1,6 +1,7 @@
 import { uuidRange } from '../../base/uuid7.ts'
 import { acrossCompanies, reachable } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
+import type { DueExpiry } from '../timers/timers.ts'
 
 export type Expiring = { uuid: string; status: 'CREATED' | 'SENT'; isLeased: boolean }
 
@@ -9,14 +10,30 @@ export function selectExpiring(sql: Sql, companyId: number, uuids: string[]) {
   const sorted = uuids.toSorted()
   const range = uuidRange(sorted)
   return sql<Expiring[]>`
-    select m.message_uuid as uuid, m.status, exists (
-      select from leases e
-      where e.company_id = m.company_id and e.lane_id = m.lane_id and m.seq >= e.first_seq and m.seq < e.next_seq
-        and e.worker is not null and e.claimed_until > statement_timestamp()) as is_leased
+    select m.message_uuid as uuid, m.status, ${isLeased(sql)} as is_leased
     from messages m
     where m.company_id = ${companyId} and m.message_uuid = any(${sorted}::uuid[])
       and m.message_uuid between ${range.first} and ${range.last} and m.status in ('CREATED', 'SENT')`
 }
+
+/** The messages of expiries that are not final and have ended, and whether a worker has a lease on each. */
+export function selectExpiringWithin(sql: Sql, companyId: number, expiries: DueExpiry[], now: Date) {
+  const firsts = expiries.map(({ firstUuid }) => firstUuid)
+  const lasts = expiries.map(({ lastUuid }) => lastUuid)
+  const range = uuidRange([...firsts, ...lasts])
+  return sql<Expiring[]>`
+    select m.message_uuid as uuid, m.status, ${isLeased(sql)} as is_leased
+    from unnest(${firsts}::uuid[], ${lasts}::uuid[]) q (first_uuid, last_uuid)
+    join messages m on m.company_id = ${companyId} and m.message_uuid between q.first_uuid and q.last_uuid
+      and m.message_uuid between ${range.first} and ${range.last}
+    where m.status in ('CREATED', 'SENT') and m.expires_at <= ${now}`
+}
+
+const isLeased = (sql: Sql) => sql`
+  exists (
+    select from leases e
+    where e.company_id = m.company_id and e.lane_id = m.lane_id and m.seq >= e.first_seq and m.seq < e.next_seq
+      and e.worker is not null and e.claimed_until > statement_timestamp())`
 
 /**
  * Single messages without a timer whose lifetime ended while their lane could not send (its name is suspended, or its

@@ -15,7 +15,7 @@ import { copySingles, type PlacedSingle, updatePlaces } from '../messages/single
 import { saveLinks } from '../short-links/short-links.ts'
 import { countAccepted } from '../statistics/statistics.ts'
 import { TemplatesChanged } from '../templates/approved.ts'
-import { setFirstTimers, type Timer } from '../timers/timers.ts'
+import { setExpiries, setFirstTimers, type Timer } from '../timers/timers.ts'
 import { type CountedLimits, type Rule, rulesFor, type SubjectState } from '../verifications/guard.ts'
 import type { NewCode, SentCode } from '../verifications/verification.ts'
 import {
@@ -167,6 +167,11 @@ async function storeAccepted(
       sql,
       companyId,
       singles.flatMap((single, i) => timersOf(single, uuids[i]!)),
+    ),
+    setExpiries(
+      sql,
+      companyId,
+      singles.flatMap(({ endsEarly, expiresAt }, i) => (endsEarly ? [{ uuid: uuids[i]!, expiresAt }] : [])),
     ),
     store.notifyLanes(sql, companyId, singles),
     changeReserved(sql, companyId, sum),
@@ -323,11 +328,10 @@ type Said = Pick<NewSingle, 'text' | 'content'>
 const withCode = (said: Said, drawn: string, stored: string): Said =>
   stored === drawn ? said : JSON.parse(JSON.stringify(said).replaceAll(drawn, stored))
 
-/** The timers of one message. The common lifetime needs no timer, because deadlines of lanes cover it. */
-function timersOf({ sendAt, completeBy, expiresAt, endsEarly }: NewSingle, uuid: string): Timer[] {
+/** The timers of one message. The end of its lifetime needs none: expiries and deadlines of lanes cover it. */
+function timersOf({ sendAt, completeBy }: NewSingle, uuid: string): Timer[] {
   return [
     ...(sendAt ? [{ uuid, kind: 'send' as const, dueAt: sendAt }] : []),
     ...(completeBy ? [{ uuid, kind: 'complete' as const, dueAt: completeBy }] : []),
-    ...(endsEarly ? [{ uuid, kind: 'expire' as const, dueAt: expiresAt }] : []),
   ]
 }

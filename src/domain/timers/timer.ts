@@ -6,4 +6,9 @@ export type TimerKind = 'send' | 'complete' | 'expire' | 'unread' | 'step'
 
 export type Timer = { uuid: string; kind: TimerKind; dueAt: Date }
 
+/** The common end of messages that were accepted together. Messages with another end may lie between the two uuids. */
+export type Expiry = { firstUuid: string; lastUuid: string; messageCount: number; dueAt: Date }
+
+export type DueExpiry = Omit<Expiry, 'dueAt'> & { companyId: number }
+
 export type DueTimer = { companyId: number; uuid: string; kind: TimerKind }

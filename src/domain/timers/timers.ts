@@ -2,9 +2,9 @@ import { byCompany } from '../../db/by-company.ts'
 import { acrossCompanies } from '../../db/reachable.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
-import type { DueTimer, Timer, TimerKind } from './timer.ts'
+import type { DueExpiry, DueTimer, Expiry, Timer, TimerKind } from './timer.ts'
 
-export type { Timer, TimerKind } from './timer.ts'
+export type { DueExpiry, Timer, TimerKind } from './timer.ts'
 
 /** Claims due timers, at most `limit`. */
 export const takeTimers = async (sql: Sql, now: Date, limit: number): Promise<DueTimer[]> =>
@@ -25,4 +25,34 @@ export async function setFirstTimers(sql: Sql, companyId: number, timers: Timer[
 export async function dropTimers(sql: Sql, companyId: number, kind: TimerKind, uuids: string[]): Promise<string[]> {
   if (uuids.length === 0) return []
   return (await store.deleteTimers(sql, companyId, kind, uuids)).map(({ uuid }) => uuid)
+}
+
+/** Sets the ends of messages that are new in this transaction: one row for all messages that end at the same moment. */
+export async function setExpiries(
+  sql: Sql,
+  companyId: number,
+  messages: { uuid: string; expiresAt: Date }[],
+): Promise<void> {
+  if (messages.length === 0) return
+  const alike = Map.groupBy(messages, ({ expiresAt }) => expiresAt.getTime())
+  const expiries = [...alike].map(([dueAt, group]): Expiry => {
+    const uuids = group.map(({ uuid }) => uuid).sort()
+    return { firstUuid: uuids[0]!, lastUuid: uuids.at(-1)!, messageCount: uuids.length, dueAt: new Date(dueAt) }
+  })
+  await store.insertExpiries(sql, companyId, expiries)
+}
+
+/** Claims expiries that are due, at most `limit`. */
+export const takeExpiries = async (sql: Sql, now: Date, limit: number): Promise<DueExpiry[]> =>
+  byCompany(await acrossCompanies(sql, () => store.selectDueExpiries(sql, now, limit)), (companyId, due) =>
+    store.claimExpiries(sql, companyId, due, now),
+  )
+
+export async function dropExpiries(sql: Sql, companyId: number, expiries: DueExpiry[]): Promise<void> {
+  if (expiries.length === 0) return
+  await store.deleteExpiries(
+    sql,
+    companyId,
+    expiries.map(({ firstUuid }) => firstUuid),
+  )
 }

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import { recordStatusReports } from '../../domain/recording/recording.ts'
@@ -11,7 +11,7 @@ import { nodeAway } from '../../testing/missing-node.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { SetAside } from '../recording/set-aside.ts'
-import { failOverdueWaiting, runDueTimers } from './timers.ts'
+import { failOverdueWaiting, runDueExpiries, runDueTimers } from './timers.ts'
 
 /** Timers that are due at the same time. A timer that fails does not stop the others. */
 
@@ -29,6 +29,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   world = await aWorld(db.sql)
   await db.sql`delete from message_timers`
+  await db.sql`delete from expiries`
 })
 
 /** Writes every report at once, but rejects the reports of some messages with the given error. */
@@ -110,7 +111,7 @@ test.each(['complete', 'expire'] as const)(
 test('a message that waits for its sending hours fails when its ttl ends, and is not sent when the hours begin', async () => {
   const tomorrow = new Date(now.getTime() + 24 * 3_600_000)
   const uuids = await accept(1, { sendAt: tomorrow, expiresAt: hourAgo, endsEarly: true })
-  await runDueTimers(context(aRecorder()))
+  await runDueExpiries(context(aRecorder()))
   const [message] = await db.sql`select status, error_code from messages where message_uuid = ${uuids[0]!}`
   expect(message).toEqual({ status: 'FAILED', errorCode: 453 })
   await runDueTimers({ ...context(aRecorder()), clock: () => tomorrow })
@@ -126,6 +127,105 @@ test('a timer that cannot be processed now stays, and does not delay the others'
   expect(await fatesOf(uuids)).toEqual(['FAILED', 'CREATED', 'FAILED'])
   expect(await unreadTold()).toBe(1)
   expect(await timersLeft()).toEqual([['expire', uuids[1]]])
+})
+
+const expiriesLeft = async () => (await db.sql`select from expiries`).count
+
+describe('messages with a ttl', () => {
+  const inAnHour = new Date(now.getTime() + 3600_000)
+  const ending = (expiresAt: Date) => aSingle(world.senders[0]!, { expiresAt, endsEarly: true })
+
+  /** Accepted together, with these ends. */
+  async function acceptEnding(ends: Date[]): Promise<string[]> {
+    const outcomes = await acceptSingles(db.sql, world.companyId, ends.map(ending), { billingZone, now })
+    return outcomes.map(outcome => (outcome.kind === 'accepted' ? outcome.uuid : ''))
+  }
+
+  /** A worker has the first message that was accepted. */
+  const lease = (until: string) => db.sql`
+    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, claimed_until)
+    select company_id, lane_id, 0, 1, gen_random_uuid(), gen_random_uuid(), now() + ${until}::interval
+    from messages where company_id = ${world.companyId} and seq = 0`
+
+  test('fail when it ends: one row stands for all that were accepted together and end together', async () => {
+    const uuids = await acceptEnding([hourAgo, inAnHour, hourAgo, inAnHour, hourAgo])
+    expect(await expiriesLeft()).toBe(2)
+    await runDueExpiries(context(aRecorder()))
+    expect(await fatesOf(uuids)).toEqual(['FAILED', 'CREATED', 'FAILED', 'CREATED', 'FAILED'])
+    expect(await expiriesLeft()).toBe(1)
+  })
+
+  test('fail without a receipt when they were sent, and keep a final status', async () => {
+    const uuids = await acceptEnding([hourAgo, hourAgo, hourAgo])
+    const reports: StatusReport[] = [
+      { uuid: uuids[0]!, sentAt: hourAgo },
+      { uuid: uuids[1]!, sentAt: hourAgo, final: { status: 'DELIVERED', at: hourAgo } },
+    ]
+    await recordStatusReports(db.sql, world.companyId, reports, { billingZone, now })
+    const recorder = aRecorder()
+    await runDueExpiries(context(recorder))
+    const codes = await db.sql`
+      select status, error_code from messages where company_id = ${world.companyId} order by message_uuid`
+    expect(codes).toEqual([
+      { status: 'FAILED', errorCode: 7060 },
+      { status: 'DELIVERED', errorCode: null },
+      { status: 'FAILED', errorCode: 453 },
+    ])
+    expect(recorder.noted.map(({ uuid }) => uuid).sort()).toEqual([uuids[0], uuids[2]])
+  })
+
+  test('are left to their worker, and looked at again when its lease is over', async () => {
+    const uuids = await acceptEnding([hourAgo, hourAgo])
+    await lease('1 minute')
+    await runDueExpiries(context(aRecorder()))
+    expect(await fatesOf(uuids)).toEqual(['CREATED', 'FAILED'])
+    expect(await expiriesLeft()).toBe(1)
+    await db.sql`update leases set claimed_until = now() - interval '1 second' where company_id = ${world.companyId}`
+    await db.sql`update expiries set claimed_until = '-infinity'` // half a minute later
+    await runDueExpiries(context(aRecorder()))
+    expect(await fatesOf(uuids)).toEqual(['FAILED', 'FAILED'])
+    expect(await expiriesLeft()).toBe(0)
+  })
+
+  test('fail although one of them can never be written, or not now', async () => {
+    const [never] = await acceptEnding([hourAgo, hourAgo])
+    const [, notNow] = await acceptEnding([hourAgo, hourAgo])
+    await acceptEnding([hourAgo])
+    const refused = new Map<string, Error>([
+      [never!, new SetAside('no')],
+      [notNow!, new Error('not now')],
+    ])
+    await runDueExpiries(context(aRecorder(refused)))
+    const kept =
+      await db.sql`select message_uuid as uuid from messages where company_id = ${world.companyId} and final_at is null`
+    expect(kept.map(({ uuid }) => uuid).sort()).toEqual([never, notNow].sort())
+    expect(await db.sql`select last_uuid from expiries`).toEqual([{ lastUuid: notNow }])
+  })
+
+  test('fail once, although two engines look at the same time', async () => {
+    const uuids = await acceptEnding(Array(20).fill(hourAgo))
+    const recorders = [aRecorder(), aRecorder()]
+    await Promise.all(recorders.map(recorder => runDueExpiries(context(recorder))))
+    expect(recorders.flatMap(({ noted }) => noted)).toHaveLength(20)
+    expect(new Set(await fatesOf(uuids))).toEqual(new Set(['FAILED']))
+  })
+
+  test('of thousands of requests are read a thousand at a time', async () => {
+    const ends = Array<Date>(300).fill(hourAgo)
+    for (let i = 0; i < 7; i++) await acceptEnding(ends)
+    let reads = 0
+    const counted = new Proxy(db.sql, {
+      apply(sql, self, parts) {
+        if (Array.isArray(parts[0]) && parts[0].join('').includes('m.expires_at <=')) reads += 1
+        return Reflect.apply(sql, self, parts)
+      },
+    })
+    const recorder = { noteSoon: async () => {} }
+    await runDueExpiries({ ...context(recorder), sql: counted })
+    expect(reads).toBe(3)
+    expect(await expiriesLeft()).toBe(0)
+    await db.sql`delete from messages where company_id = ${world.companyId}`
+  })
 })
 
 test('an unread message causes one callback, although two engines took its timer', async () => {

@@ -4,9 +4,23 @@ import { errorCodes } from '../../base/error-codes.ts'
 import { ignoreNodeAway } from '../../db/reachable.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { CascadeContext } from '../../domain/cascade-steps/cascade-steps.ts'
-import { endOverdueSteps, enqueueUnread, expiringAmong, overdueWaiting } from '../../domain/expiry/expiry.ts'
+import {
+  type Expiring,
+  endOverdueSteps,
+  enqueueUnread,
+  expiringAmong,
+  expiringWithin,
+  overdueWaiting,
+} from '../../domain/expiry/expiry.ts'
 import { appendToLanes } from '../../domain/singles/singles.ts'
-import { dropTimers, type TimerKind, takeTimers } from '../../domain/timers/timers.ts'
+import {
+  type DueExpiry,
+  dropExpiries,
+  dropTimers,
+  type TimerKind,
+  takeExpiries,
+  takeTimers,
+} from '../../domain/timers/timers.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { ignoreSetAside } from '../recording/set-aside.ts'
 
@@ -56,6 +70,7 @@ async function runTimers(context: TimersContext, companyId: number, kind: TimerK
 /** Returns the messages whose timers must stay, because a worker has the lease of the message. */
 type Action = (context: TimersContext, companyId: number, uuids: string[]) => Promise<Set<string> | undefined>
 
+/** `expire` timers are made by older programs alone. */
 const actions: Record<TimerKind, Action> = {
   send: placeInLanes,
   complete: failUnsent,
@@ -77,9 +92,9 @@ async function failUnsent(context: TimersContext, companyId: number, uuids: stri
 }
 
 async function expire(context: TimersContext, companyId: number, uuids: string[]) {
-  const { waiting, sent, leased } = await expiringAmong(context.sql, companyId, uuids)
-  await Promise.all([failWaiting(context, companyId, waiting), failSent(context, companyId, sent)])
-  return new Set(leased)
+  const expiring = await expiringAmong(context.sql, companyId, uuids)
+  await failExpired(context, companyId, expiring)
+  return new Set(expiring.leased)
 }
 
 async function endSteps(context: TimersContext, companyId: number, uuids: string[]) {
@@ -94,6 +109,10 @@ async function reportUnread({ sql, clock, billingZone }: TimersContext, companyI
   return undefined
 }
 
+async function failExpired(context: TimersContext, companyId: number, { waiting, sent }: Expiring) {
+  await Promise.all([failWaiting(context, companyId, waiting), failSent(context, companyId, sent)])
+}
+
 function failWaiting(
   { clock, recorder }: Pick<TimersContext, 'clock' | 'recorder'>,
   companyId: number,
@@ -106,6 +125,48 @@ function failWaiting(
 function failSent({ clock, recorder }: TimersContext, companyId: number, uuids: string[]) {
   const final = { status: 'FAILED' as const, at: clock(), errorCode: errorCodes.lifetimeOver }
   return Promise.all(uuids.map(uuid => recorder.noteSoon(companyId, { uuid, final }).catch(ignoreSetAside)))
+}
+
+/** Fails the messages whose ttl is over. */
+export async function runDueExpiries(context: TimersContext): Promise<void> {
+  let taken = 0
+  do {
+    const due = await takeExpiries(context.sql, context.clock(), AT_ONCE)
+    taken = due.length
+    for (const [companyId, expiries] of Map.groupBy(due, expiry => expiry.companyId))
+      for (const some of inSlices(expiries)) await runExpiries(context, companyId, some)
+  } while (taken === AT_ONCE)
+}
+
+/** Expiries with at most `AT_ONCE` messages together, or one with more. */
+function inSlices(expiries: DueExpiry[]): DueExpiry[][] {
+  const slices: DueExpiry[][] = []
+  let left = 0
+  for (const expiry of expiries) {
+    if (left < expiry.messageCount) {
+      slices.push([])
+      left = AT_ONCE
+    }
+    slices.at(-1)!.push(expiry)
+    left -= expiry.messageCount
+  }
+  return slices
+}
+
+/** As with timers: when expiries cannot be run together, each is run alone, and one that fails is taken again. */
+async function runExpiries(context: TimersContext, companyId: number, expiries: DueExpiry[]): Promise<void> {
+  try {
+    const expiring = await expiringWithin(context.sql, companyId, expiries, context.clock())
+    await failExpired(context, companyId, expiring)
+    const done = expiries.filter(({ firstUuid, lastUuid }) =>
+      expiring.leased.every(uuid => uuid < firstUuid || uuid > lastUuid),
+    )
+    await dropExpiries(context.sql, companyId, done)
+  } catch (err) {
+    const isShared = expiries.length > 1 && !isDatabaseAway(err) && !isDatabaseBusy(err)
+    if (isShared) for (const expiry of expiries) await runExpiries(context, companyId, [expiry])
+    else context.log.error({ err, companyId, kind: 'expire', timers: expiries.length }, 'timers.failed')
+  }
 }
 
 /** Fails single messages that have no timer and waited longer than the common lifetime, because their lane did not move. */

@@ -153,13 +153,12 @@ describe('a fallback', () => {
     const destination = aNumber()
     const gateway = await aVerifier(api.sql, side.companyId, { channels: ['SMS', 'VOICECODE'], fallbackSeconds: 60 })
     const { body } = await send({ destination, gatewayId: gateway })
-    const [timer] = await api.sql`
-      select kind, extract(epoch from due_at - now())::int as seconds from message_timers where message_uuid = ${body.uuid}`
-    expect(timer).toMatchObject({ kind: 'expire' })
-    expect(timer!.seconds).toBeLessThanOrEqual(60)
+    const [expiry] = await api.sql`
+      select extract(epoch from due_at - now())::int as seconds from expiries where first_uuid = ${body.uuid}`
+    expect(expiry!.seconds).toBeLessThanOrEqual(60)
     await api.sql`
       update messages set expires_at = now() where message_uuid = ${body.uuid} and company_id = ${side.companyId}`
-    await api.sql`update message_timers set due_at = now() where message_uuid = ${body.uuid}`
+    await api.sql`update expiries set due_at = now() where first_uuid = ${body.uuid}`
     expect(await check(body.uuid, codeIn(await handedText(api.sql, destination, 'VOICECODE')))).toBe('CONFIRMED')
     expect(await api.sql`select status, sealed from messages where message_uuid = ${body.uuid}`).toEqual([
       { status: 'FAILED', sealed: null },
