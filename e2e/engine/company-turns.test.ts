@@ -35,7 +35,7 @@ async function acceptUnder(names: string[], of = world): Promise<string[]> {
 const handedOver = (uuids: string[]) =>
   eventually(async () => {
     const rows = await db.sql<{ senderName: string; gatewayId: number }[]>`
-      select sender_name, gateway_id from simulator_messages
+      select sender_name, gateway_id from simulator_outbox()
       where message_uuid = any(${uuids}::uuid[]) order by sender_name`
     expect(rows).toHaveLength(uuids.length)
     return rows
@@ -98,8 +98,8 @@ test('a company with thousands of lanes does not delay the dispatch of another c
   await completed(db.sql, world, dispatchId)
   // The dispatch has four lanes of 500 messages. Between two of its chunks the other company gets only a few.
   const [before] = await db.sql<{ messages: number }[]>`
-    select count(*) as messages from simulator_messages where company_id = ${crowd} and simulator_id <
-      (select max(simulator_id) from simulator_messages where company_id = ${world.companyId})`
+    select count(*) as messages from simulator_outbox() where company_id = ${crowd} and simulator_id <
+      (select max(simulator_id) from simulator_outbox() where company_id = ${world.companyId})`
   expect(before!.messages).toBeLessThan(LANES / 2)
 })
 

@@ -38,7 +38,7 @@ const underWay = (dispatchId: number) =>
 async function handedBefore(other: number, dispatchId: number): Promise<number> {
   const [row] = await db.sql<{ n: number }[]>`
     with handed as (
-      select s.simulator_id, m.dispatch_id from simulator_messages s
+      select s.simulator_id, m.dispatch_id from simulator_outbox() s
       join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
       where m.dispatch_id in (${dispatchId}, ${other}))
     select count(*) as n from handed where dispatch_id = ${dispatchId} and simulator_id <
@@ -69,7 +69,7 @@ describe('a limited gateway', () => {
   const shareOf = (one: World, other: World) =>
     eventually(async () => {
       const sentBy = async ({ companyId }: World) =>
-        (await db.sql`select from simulator_messages where company_id = ${companyId}`).count
+        (await db.sql`select from simulator_outbox() where company_id = ${companyId}`).count
       const [ofOne, ofOther] = [await sentBy(one), await sentBy(other)]
       expect(ofOne + ofOther).toBeGreaterThan(1500)
       return ofOne / (ofOne + ofOther)
@@ -146,15 +146,15 @@ test('a code is sent before advertising, also when the limit has few parts left'
   const codes = Array.from({ length: 30 }, (_, i) => single({ priority: 0, destination: `7916${20_000 + i}77` }))
   const uuids = await accept(codes)
   await eventually(async () => {
-    const [row] = await db.sql`select count(*) as n from simulator_messages where message_uuid = any(${uuids}::uuid[])`
+    const [row] = await db.sql`select count(*) as n from simulator_outbox() where message_uuid = any(${uuids}::uuid[])`
     expect(row!.n).toBe(30)
   })
   // In turns with the four bulk lanes, 120 bulk messages would have been sent between the codes.
   const [among] = await db.sql`
-    select count(*) as n from simulator_messages
+    select count(*) as n from simulator_outbox()
     where message_uuid <> all(${uuids}::uuid[]) and simulator_id between
-      (select min(simulator_id) from simulator_messages where message_uuid = any(${uuids}::uuid[])) and
-      (select max(simulator_id) from simulator_messages where message_uuid = any(${uuids}::uuid[]))`
+      (select min(simulator_id) from simulator_outbox() where message_uuid = any(${uuids}::uuid[])) and
+      (select max(simulator_id) from simulator_outbox() where message_uuid = any(${uuids}::uuid[]))`
   expect(among!.n).toBeLessThan(60)
   expect((await progressOf(db.sql, world, bulk)).messages.pending).toBeGreaterThan(3000)
   await stop(db.sql, world, bulk)
@@ -172,7 +172,7 @@ test('urgent traffic gets the share of its weight, and advertising is sent too',
   await anEngine()
   const outbox = await eventually(async () => {
     const rows = await db.sql<{ uuid: string }[]>`
-        select message_uuid as uuid from simulator_messages where message_uuid = any(${all}::uuid[]) order by simulator_id limit 3500`
+        select message_uuid as uuid from simulator_outbox() where message_uuid = any(${all}::uuid[]) order by simulator_id limit 3500`
     expect(rows).toHaveLength(3500)
     return rows
   })
@@ -203,7 +203,7 @@ test('returned chunks of urgent traffic count by the messages that are sent, not
   const all = [...promo, ...urgent]
   const outbox = await eventually(async () => {
     const rows = await db.sql<{ uuid: string }[]>`
-        select message_uuid as uuid from simulator_messages where message_uuid = any(${all}::uuid[]) order by simulator_id limit 900`
+        select message_uuid as uuid from simulator_outbox() where message_uuid = any(${all}::uuid[]) order by simulator_id limit 900`
     expect(rows).toHaveLength(900)
     return rows
   })
@@ -251,7 +251,7 @@ test('an engine with long pauses is woken up by new work', async () => {
   const engine = await anEngine({ idleMs: 60_000 })
   await accept([single({ priority: 3, destination: '79162000177' })])
   await eventually(async () => {
-    const rows = await db.sql`select from simulator_messages where destination = '79162000177'`
+    const rows = await db.sql`select from simulator_outbox() where destination = '79162000177'`
     expect(rows).toHaveLength(1)
   })
   await stopEngine(engine)

@@ -146,7 +146,7 @@ describe('messages wait:', () => {
     expect(await expectHeld(dispatchId)).toBeLessThan(800)
     const other = await aGateway(db.sql, { name: 'other' })
     const { priceEstimate } = await completed(db.sql, world, dispatchId)
-    const [taken] = await db.sql`select count(*) as n from simulator_messages where gateway_id = ${other.gatewayId}`
+    const [taken] = await db.sql`select count(*) as n from simulator_outbox() where gateway_id = ${other.gatewayId}`
     expect(taken!.n).toBeGreaterThan(100)
     expect(await handedOver(db.sql, dispatchId)).toEqual({ times: 800, messages: 800 })
     await expectPaid(db.sql, world, priceEstimate)
@@ -177,7 +177,7 @@ describe('messages wait:', () => {
     await anEngine()
     const { priceEstimate } = await completed(db.sql, world, dispatchId)
     for (const { gatewayId } of gateways) {
-      const [taken] = await db.sql`select count(*) as n from simulator_messages where gateway_id = ${gatewayId}`
+      const [taken] = await db.sql`select count(*) as n from simulator_outbox() where gateway_id = ${gatewayId}`
       expect(taken!.n).toBeGreaterThan(600)
     }
     await expectPaid(db.sql, world, priceEstimate)

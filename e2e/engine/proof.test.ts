@@ -25,7 +25,7 @@ async function unrecorded(dispatchId: number, since: number) {
   const [row] = await db.sql<{ count: number; last: number }[]>`
     select count(distinct s.message_uuid) filter (where m.status = 'CREATED') as count,
       coalesce(max(s.simulator_id), ${since}) as last
-    from simulator_messages s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
+    from simulator_outbox() s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
     where m.dispatch_id = ${dispatchId} and s.simulator_id > ${since}`
   return row!
 }

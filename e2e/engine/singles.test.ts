@@ -134,7 +134,7 @@ describe('a single message', () => {
     await startOne()
     const [uuid] = await accept(request({ senderName: 'sms_promo' }))
     await isStatus(uuid!, 'DELIVERED')
-    const [handed] = await db.sql`select sender_name from simulator_messages where message_uuid = ${uuid!}`
+    const [handed] = await db.sql`select sender_name from simulator_outbox() where message_uuid = ${uuid!}`
     expect(handed!.senderName).toBe('sms_promo')
   })
 
@@ -248,7 +248,7 @@ describe('a stop request', () => {
         expect(open).toHaveLength(0)
       })
       const stopped = outcomes.filter(({ outcome }) => outcome === 'stopped').map(({ uuid }) => uuid)
-      expect(await db.sql`select from simulator_messages where message_uuid = any(${stopped}::uuid[])`).toHaveLength(0)
+      expect(await db.sql`select from simulator_outbox() where message_uuid = any(${stopped}::uuid[])`).toHaveLength(0)
     }
     await expectBooksInOrder(db.sql, world)
   })
@@ -259,7 +259,7 @@ describe('a stop request', () => {
     await aGateway(db.sql, {})
     await startOne()
     await isStatus(uuid!, 'FAILED', 454)
-    expect(await db.sql`select from simulator_messages where message_uuid = ${uuid!}`).toHaveLength(0)
+    expect(await db.sql`select from simulator_outbox() where message_uuid = ${uuid!}`).toHaveLength(0)
     await expectBooksInOrder(db.sql, world)
   })
 
@@ -277,7 +277,7 @@ describe('a stop request', () => {
     const [sent] = await accept(request())
     await isStatus(sent!, 'DELIVERED')
     expect(await stop(sent!)).toEqual([{ uuid: sent, outcome: 'too late' }])
-    expect(await db.sql`select from simulator_messages where message_uuid = ${waiting!}`).toHaveLength(0)
+    expect(await db.sql`select from simulator_outbox() where message_uuid = ${waiting!}`).toHaveLength(0)
     await expectBooksInOrder(db.sql, world)
   })
 })

@@ -55,5 +55,5 @@ async function leasesSoFar(): Promise<number> {
 
 const handedInOrder = () => db.sql<{ dispatchId: number }[]>`
   select m.dispatch_id
-  from simulator_messages s join messages m using (company_id, message_uuid)
+  from simulator_outbox() s join messages m using (company_id, message_uuid)
   where s.company_id = ${world.companyId} order by s.simulator_id`

@@ -52,7 +52,7 @@ test.each([false, true])(
     for (const ending of ['0001', '0003', '0006', '0007', '0008', '0009', '4321'])
       expect(took[ending]).toBeLessThan(took['0002'] - SOONER_SECONDS)
     const [busy] = await db.sql`
-    select count(*) as n from simulator_messages where company_id = ${world.companyId} and destination like '%0009'`
+    select count(*) as n from simulator_outbox() where company_id = ${world.companyId} and destination like '%0009'`
     expect(busy!.n).toBe(1)
     await expectBooksInOrder(db.sql, world)
   },

@@ -47,7 +47,7 @@ async function expectEachOnce(count: number) {
   const checker = new CodeChecker(api.sql, new CodeBox(secret))
   for (const { uuid, destination } of messages) {
     const texts = await api.sql<{ text: string }[]>`
-      select distinct text from simulator_messages where company_id = ${side.companyId} and destination = ${destination}`
+      select distinct text from simulator_outbox() where company_id = ${side.companyId} and destination = ${destination}`
     expect(texts).toHaveLength(1)
     expect(await checker.check(side.companyId, uuid, codeIn(texts[0]!.text))).toMatchObject({ status: 'CONFIRMED' })
   }
@@ -70,7 +70,7 @@ test('an engine that is killed after submitting codes and before recording them 
   const killed = await accountLocked(async () => {
     const engine = await anEngineProcess(api.url, secret)
     await eventually(async () =>
-      expect(await api.sql`select from simulator_messages where company_id = ${side.companyId}`).toHaveLength(COUNT),
+      expect(await api.sql`select from simulator_outbox() where company_id = ${side.companyId}`).toHaveLength(COUNT),
     )
     engine.kill('SIGKILL')
     await once(engine, 'exit')

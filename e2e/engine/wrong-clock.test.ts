@@ -62,7 +62,7 @@ test('engines whose clocks are far ahead or behind send, charge, expire and dele
 
   expect(await statusOf(unreported)).toBe('SENT')
   expect(await statusOf(scheduled)).toBe('CREATED')
-  expect(await db.sql`select from simulator_messages where message_uuid = ${scheduled}`).toHaveLength(0)
+  expect(await db.sql`select from simulator_outbox() where message_uuid = ${scheduled}`).toHaveLength(0)
   expect(await feesCharged()).toBe(1)
   expect(await db.sql`select from partner_tokens where partner_id = ${world.partner.partnerId}`).not.toHaveLength(0)
 })

@@ -132,7 +132,7 @@ describe.skipIf(!hasPostgres)("point in time (needs Debian's postgresql)", () =>
     await untilDelivered(again, waiting)
     expect(await statusOf(again, second)).toBeUndefined()
     const outbox = await b.ask(
-      sql => sql`select message_uuid as uuid from simulator_messages where text in ('Waiting', 'Second')`,
+      sql => sql`select message_uuid as uuid from simulator_outbox() where text in ('Waiting', 'Second')`,
     )
     expect(outbox).toEqual([{ uuid: waiting }])
     await expectExact(restored)

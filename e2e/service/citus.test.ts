@@ -284,8 +284,9 @@ async function logSubmissions(sql: Pool) {
   await sql`create table submitted_messages (message_uuid uuid not null)`
   await sql`
     create function log_submissions() returns trigger language plpgsql as
-    'begin insert into submitted_messages select message_uuid from added; return null; end'`
+    'begin insert into submitted_messages select (m ->> ''uuid'')::uuid from added a, json_array_elements(a.messages::json) m;
+    return null; end'`
   await sql`
-    create trigger log_submissions after insert on simulator_messages
+    create trigger log_submissions after insert on simulator_batches
     referencing new table as added for each statement execute function log_submissions()`
 }

@@ -69,7 +69,7 @@ describe('serve --api 2 --engines 2', () => {
       })
       const [outbox] = await sql<{ messages: number; different: number }[]>`
         select count(*)::int as messages, count(distinct message_uuid)::int as different
-        from simulator_messages where text = 'Two engines'`
+        from simulator_outbox() where text = 'Two engines'`
       expect(outbox).toEqual({ messages: sent, different: sent })
     }))
 
@@ -174,7 +174,7 @@ async function sendDispatch(client: Client, count: number): Promise<number> {
 /** Each engine has its own connection to a simulated operator, and its name is in the outbox. */
 async function enginesInOutbox(sql: Pool): Promise<number> {
   const rows = await sql<{ engines: number }[]>`
-    select count(distinct worker)::int as engines from simulator_messages where text = 'Two engines' group by gateway_id`
+    select count(distinct worker)::int as engines from simulator_outbox() where text = 'Two engines' group by gateway_id`
   return Math.max(...rows.map(({ engines }) => engines))
 }
 

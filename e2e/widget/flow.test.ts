@@ -399,7 +399,7 @@ describe.skipIf(!hasBrowser)('a hostile page', () => {
     const second = await service.ask('send', { key })
     expect(second).toEqual(first)
     const [row] = await service.sql()`
-      select count(*)::int as count from simulator_messages where destination = ${destination}`
+      select count(*)::int as count from simulator_outbox() where destination = ${destination}`
     expect(row).toEqual({ count: 1 })
   })
 

@@ -274,6 +274,6 @@ test('verification codes in the outbox of the simulated operators are masked in 
   ])
   const restored = await anEmptyDatabase()
   await into(restored, await exported(sql))
-  const rows = await restored`select text from simulator_messages order by simulator_id`
+  const rows = await restored`select text from simulator_outbox() order by simulator_id`
   expect(rows.map(({ text }) => text)).toEqual(['Your code: ******', 'Call 271828', 'Your code: ******'])
 })

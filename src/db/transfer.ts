@@ -138,40 +138,46 @@ function inOrderOf(references: Reference[], tables: Table[]): Table[] {
 }
 
 async function* copyOut(sql: Transaction, table: string, columns: string[]): AsyncGenerator<Buffer> {
-  if (table === 'simulator_messages') return yield* outboxWithoutCodes(sql, columns)
-  const query = sql.unsafe(`copy (select ${columns.join(', ')} from ${table}) to stdout`)
+  if (table === 'simulator_batches') return yield* outboxWithoutCodes(sql, columns)
+  const values = table === 'simulator_messages' ? columns.map(withoutDigits) : columns
+  const query = sql.unsafe(`copy (select ${values.join(', ')} from ${table}) to stdout`)
   for await (const piece of await query.readable()) yield piece as Buffer
 }
 
-type Simulated = { simulatorId: number; companyId: number; uuid: string; values: (string | null)[] }
+/** What older programs wrote: any of the texts may have a code. */
+const withoutDigits = (column: string) => (column === 'text' ? "regexp_replace(text, '[0-9]', '*', 'g')" : column)
 
-const OUTBOX_PAGE = 1000
+type Batch = { batchId: number; messages: string; values: (string | null)[] }
+type Simulated = { companyId: number; uuid: string; text: string }
 
-/**
- * The simulated operators store verification codes in clear text; the file must not contain them. The messages are read company by
- * company, because in a sharded database they are on other nodes.
- */
+const BATCHES_AT_ONCE = 10
+
+/** The simulated operators store verification codes in clear text; the file must not contain them. */
 async function* outboxWithoutCodes(sql: Transaction, columns: string[]): AsyncGenerator<Buffer> {
   const values = columns.map(column => `${column}::text`).join(', ')
-  const text = columns.indexOf('text')
+  const messages = columns.indexOf('messages')
   for (let after = 0; ; ) {
-    const page = await sql.unsafe<Simulated[]>(
-      `select simulator_id, company_id, message_uuid as uuid, array[${values}] as values
-      from simulator_messages where simulator_id > $1 order by simulator_id limit ${OUTBOX_PAGE}`,
+    const batches = await sql.unsafe<Batch[]>(
+      `select batch_id, messages, array[${values}] as values
+      from simulator_batches where batch_id > $1 order by batch_id limit ${BATCHES_AT_ONCE}`,
       [after],
     )
-    const last = page.at(-1)
+    const last = batches.at(-1)
     if (!last) return
-    const shown = await shownTexts(sql, page)
-    const rows = page.map(({ uuid, values }) => copyRow(values.with(text, shown(uuid, values[text]!))))
+    const own = batches.map(batch => JSON.parse(batch.messages) as Simulated[])
+    const shown = await shownTexts(sql, own.flat())
+    const rows = batches.map(({ values }, i) => copyRow(values.with(messages, JSON.stringify(own[i]!.map(shown)))))
     yield Buffer.from(rows.join(''))
-    after = last.simulatorId
+    after = last.batchId
   }
 }
 
 type Sent = { uuid: string; text: string; isCode: boolean }
 
-/** The text that the file may contain. A message that no longer exists here may have been a code, too. */
+/**
+ * The messages as the file may contain them. A message that no longer exists here may have been a code, too. The messages
+ * are read company by company, because in a sharded database they are on other nodes.
+ */
 async function shownTexts(sql: Transaction, page: Simulated[]) {
   const messages = new Map<string, Sent>()
   for (const [companyId, own] of Map.groupBy(page, one => one.companyId)) {
@@ -180,10 +186,10 @@ async function shownTexts(sql: Transaction, page: Simulated[]) {
       where company_id = ${companyId} and message_uuid = any(${own.map(({ uuid }) => uuid)}::uuid[])`
     for (const message of found) messages.set(message.uuid, message)
   }
-  return (uuid: string, text: string): string => {
-    const message = messages.get(uuid)
-    if (!message) return text.replaceAll(/[0-9]/g, '*')
-    return message.isCode ? message.text : text
+  return (one: Simulated): Simulated => {
+    const message = messages.get(one.uuid)
+    if (!message) return { ...one, text: one.text.replaceAll(/[0-9]/g, '*') }
+    return message.isCode ? { ...one, text: message.text } : one
   }
 }
 

@@ -113,7 +113,7 @@ test('an engine is listed while it runs, and sends dispatches that are started m
   await start(db.sql, world, dispatchId)
   await eventually(async () => {
     const [row] = await db.sql`
-      select count(*) as n from simulator_messages s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
+      select count(*) as n from simulator_outbox() s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
       where m.dispatch_id = ${dispatchId}`
     expect(row!.n).toBe(4)
   })

@@ -134,7 +134,7 @@ export function completed(sql: Pool, world: World, dispatchId: number) {
 export async function handedOver(sql: Pool, dispatchId: number, senderId?: number) {
   const [row] = await sql<{ times: number; messages: number }[]>`
     select count(*) as times, count(distinct s.message_uuid) as messages
-    from simulator_messages s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
+    from simulator_outbox() s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
     where m.dispatch_id = ${dispatchId} ${senderId ? sql`and m.sender_id = ${senderId}` : sql``}`
   return row!
 }

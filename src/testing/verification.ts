@@ -29,7 +29,7 @@ export const aVerifier = (sql: Pool, companyId: number, settings: Partial<Verifi
 export function handedText(sql: Pool, destination: string, channelType = 'SMS'): Promise<string> {
   return eventually(async () => {
     const [row] = await sql<{ text: string }[]>`
-      select text from simulator_messages
+      select text from simulator_outbox()
       where destination = ${destination} and channel_type = ${channelType} order by simulator_id desc limit 1`
     expect(row).toBeDefined()
     return row!.text

@@ -55,6 +55,7 @@ export const coordinatorTables: Record<string, string> = {
   submissions: 'the key is the id of the operator',
   receipt_inbox: 'a receipt has the id of the operator',
   short_links: 'the key is the code in the link',
+  simulator_batches: 'the memory of the simulated operators',
   simulator_messages: 'the memory of the simulated operators',
   simulator_inbound: 'the memory of the simulated operators',
   schema_migrations: 'about the schema itself',

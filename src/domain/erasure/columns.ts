@@ -49,6 +49,11 @@ const eventsWithoutTexts = `(
     else e.event end order by e.place)
   from json_array_elements(events) with ordinality e (event, place))`
 
+const simulatedWithoutTexts = `(
+  select json_agg(case when m.message ->> 'destination' = $3
+    then jsonb_set(m.message::jsonb, '{text}', '"${REMOVED}"')::json else m.message end order by m.place)
+  from json_array_elements(messages::json) with ordinality m (message, place))`
+
 export const tableRules: Record<string, TableRule> = {
   schema_migrations: { others: { name: 'the name of a migration' } },
 
@@ -164,6 +169,11 @@ export const tableRules: Record<string, TableRule> = {
     words: ['status'],
   },
   late_receipts: { texts: ['operator_error'] },
+  simulator_batches: {
+    json: ['messages'],
+    before: { messages: simulatedWithoutTexts },
+    ownJson: ['messages'],
+  },
   simulator_messages: {
     isDeleted: true,
     equal: ['destination'],

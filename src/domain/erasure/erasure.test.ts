@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
@@ -126,12 +127,19 @@ const jsonOf = (column: string, spelling: string) => {
   const named = { note: `Call ${spelling}`, numbers: [Number(NUMBER)] }
   const inbound = { kind: 'inbound', item: { destination: NUMBER, content: 'A secret wish', specialContent: {} } }
   if (column === 'events') return JSON.stringify([named, inbound])
+  if (column === 'messages') {
+    const simulated = { companyId: 1, uuid: randomUUID(), senderName: spelling, channelType: 'SMS' }
+    const toOther = { ...simulated, destination: '79160000099', text: `Call ${spelling}` }
+    return JSON.stringify([{ ...simulated, destination: NUMBER, text: 'A secret wish' }, toOther])
+  }
   return JSON.stringify(column === 'steps' || column === 'cascade' ? [named] : named)
 }
 
 /** Fills every searched column of every row. One message belongs to another number, and has the number in its texts. */
 async function fillEverything() {
   await db.sql.unsafe(await readFile(new URL('../../testing/baseline-rows.sql', import.meta.url), 'utf8'))
+  await db.sql`
+    insert into simulator_batches (gateway_id, worker, message_count, messages) values (1, ${randomUUID()}, 1, '[]')`
   await db.sql`update messages set status = 'FAILED', final_price = 0, error_code = 450`
   await db.sql`update dispatches set status = 'COMPLETED'`
   await db.sql`update cascades set ended_at = now()`

@@ -212,7 +212,8 @@ export function eraseRows(sql: Sql, target: Target, places: Place[], digits: str
 const maskedId = ({ name }: Target, column: string, digits: string) =>
   `case when ${isNumber(column, digits)} then ${name === 'inbound_messages' ? 'null' : `'${MASK}'`} else ${column} end`
 
-const typeOfJson = (column: string) => (column === 'answer' ? 'text' : column === 'events' ? 'json' : 'jsonb')
+const typesOfJson: Record<string, string> = { answer: 'text', messages: 'text', events: 'json' }
+const typeOfJson = (column: string) => typesOfJson[column] ?? 'jsonb'
 
 function maskedJson({ rule }: Target, column: string, digits: string): string {
   const pattern = rule.ownJson?.includes(column) ? ownPattern(digits) : '$1'

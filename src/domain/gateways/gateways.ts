@@ -19,14 +19,9 @@ const MOST_UNREPORTED = 10_000
 export async function unreportedSimulated(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
   const taken = await store.selectSimulatedOfOthers(sql, gatewayId, worker, afterSeconds)
   return byCompany(taken, async (companyId, own) => {
-    const sent = await store.selectSent(
-      sql,
-      companyId,
-      own.map(({ uuid }) => uuid),
-    )
-    if (sent.length === 0) return []
-    const uuids = sent.slice(0, MOST_UNREPORTED).map(({ uuid }) => uuid)
-    return store.selectSimulatedOf(sql, gatewayId, companyId, uuids)
+    const uuids = own.map(({ uuid }) => uuid)
+    const sent = new Set((await store.selectSent(sql, companyId, uuids)).map(({ uuid }) => uuid))
+    return own.filter(({ uuid }) => sent.has(uuid)).slice(0, MOST_UNREPORTED)
   })
 }
 
@@ -132,11 +127,9 @@ export async function addSimulators(sql: Sql): Promise<void> {
 
 const OUTBOX_SIZE = 100_000
 
-const NEWEST_SEARCHED = 5000
-
 /** A message that the simulated operators received lately, as they received it. */
 export async function simulatedMessage(sql: Sql, companyId: number, uuid: string) {
-  const [message] = await store.selectSimulated(sql, companyId, uuid, NEWEST_SEARCHED)
+  const [message] = await store.selectSimulated(sql, companyId, uuid)
   return message
 }
 

@@ -92,18 +92,23 @@ export type SimulatedMessage = {
 }
 
 export function storeSimulated(sql: Sql, gatewayId: number, worker: string, messages: SimulatedMessage[]) {
+  const stored = messages.map(({ companyId, uuid, senderName, destination, channelType, text }) => ({
+    companyId,
+    uuid,
+    senderName,
+    destination,
+    channelType,
+    text,
+  }))
   return sql`
-    insert into simulator_messages (gateway_id, worker, company_id, message_uuid, sender_name, destination, channel_type, text)
-    select ${gatewayId}, ${worker}::uuid, q.* from unnest(
-      ${messages.map(m => m.companyId)}::bigint[], ${messages.map(m => m.uuid)}::uuid[],
-      ${messages.map(m => m.senderName)}::text[], ${messages.map(m => m.destination)}::text[],
-      ${messages.map(m => m.channelType)}::text[], ${messages.map(m => m.text)}::text[]) q`
+    insert into simulator_batches (gateway_id, worker, message_count, messages)
+    values (${gatewayId}, ${worker}, ${messages.length}, ${JSON.stringify(stored)}::text)`
 }
 
 /** Messages that a simulated operator took through other engines longer ago than `afterSeconds`. */
 export function selectSimulatedOfOthers(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
-  return sql<{ companyId: number; uuid: string }[]>`
-    select company_id, message_uuid as uuid from simulator_messages
+  return sql<Pick<SimulatedMessage, 'companyId' | 'uuid' | 'destination'>[]>`
+    select company_id, message_uuid as uuid, destination from simulator_outbox()
     where gateway_id = ${gatewayId} and worker <> ${worker}
       and accepted_at < clock_timestamp() - make_interval(secs => ${afterSeconds})`
 }
@@ -116,25 +121,26 @@ export function selectSent(sql: Sql, companyId: number, uuids: string[]) {
       and message_uuid between ${range.first} and ${range.last} and status = 'SENT'`
 }
 
-export const selectSimulatedOf = (sql: Sql, gatewayId: number, companyId: number, uuids: string[]) =>
-  sql<SimulatedMessage[]>`
-    select company_id, message_uuid as uuid, sender_name, destination, channel_type, text from simulator_messages
-    where gateway_id = ${gatewayId} and company_id = ${companyId} and message_uuid = any(${uuids}::uuid[])`
-
 export const simulatorOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
   select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
-  from simulator_messages order by simulator_id`
+  from simulator_outbox() order by simulator_id`
 
-/** Searches only the newest messages, because the table has no index on the message id. */
-export const selectSimulated = (sql: Sql, companyId: number, uuid: string, newest: number) => sql<SimulatedMessage[]>`
+/** There is no index by the message id, so the id is searched in the texts of the rows before their JSON is read. */
+export const selectSimulated = (sql: Sql, companyId: number, uuid: string) => sql<SimulatedMessage[]>`
+  with batches as materialized (
+    select batch_id from simulator_batches where strpos(messages, ${uuid}) > 0 order by batch_id desc limit 1)
   select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
-  from (select * from simulator_messages order by simulator_id desc limit ${newest}) s
-  where company_id = ${companyId} and message_uuid = ${uuid} limit 1`
+  from simulator_outbox()
+  where batch_id = (select batch_id from batches) and company_id = ${companyId} and message_uuid = ${uuid} limit 1`
 
-/** Deletes all but the newest messages of the outbox. */
+/** Deletes all batches but the newest, which have at least so many messages. */
 export const trimSimulated = (sql: Sql, keep: number) => sql`
-  delete from simulator_messages
-  where simulator_id <= (select coalesce(max(simulator_id), 0) - ${keep} from simulator_messages)`
+  with old_messages as (delete from simulator_messages where accepted_at < now() - interval '1 day')
+  delete from simulator_batches where batch_id <= (
+    select max(batch_id) from (
+      select batch_id, sum(message_count) over (order by batch_id desc) - message_count as newer from simulator_batches)
+      counted
+    where newer >= ${keep})`
 
 export function insertInbound(
   sql: Sql,

@@ -172,7 +172,7 @@ test('codes of other companies are sent while the accounts of three are locked',
   await untilThreadSends(await aWorld(db.sql), lines)
   const worlds = [await aWorld(db.sql), await aWorld(db.sql), await aWorld(db.sql)]
   const release = Promise.withResolvers<void>()
-  const isTaken = async () => (await db.sql`select from simulator_messages`).length
+  const isTaken = async () => (await db.sql`select from simulator_outbox()`).length
   const before = await isTaken()
   for (const world of worlds) await sendCode(world)
   const locks = worlds.map(({ companyId }) =>

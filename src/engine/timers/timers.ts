@@ -153,7 +153,7 @@ function inSlices(expiries: DueExpiry[]): DueExpiry[][] {
   return slices
 }
 
-/** As with timers: when expiries cannot be run together, each is run alone, and one that fails is taken again. */
+/** As with timers: when expiries cannot be run together, each is run alone, and an expiry that fails is taken again. */
 async function runExpiries(context: TimersContext, companyId: number, expiries: DueExpiry[]): Promise<void> {
   try {
     const expiring = await expiringWithin(context.sql, companyId, expiries, context.clock())

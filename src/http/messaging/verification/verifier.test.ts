@@ -124,7 +124,7 @@ describe('a code', () => {
     expect(row).toEqual({ sealed: null })
     const tables = await api.sql<{ name: string }[]>`
       select relname as name from pg_class
-      where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'simulator_messages'`
+      where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'simulator_batches'`
     for (const { name } of tables) {
       const found = await api.sql`select from ${api.sql(name)} t where t::text like ${`%${code}%`} limit 1`
       expect([name, found.length]).toEqual([name, 0])
@@ -380,7 +380,7 @@ describe('limits', () => {
     await letPass(api.sql, 61)
     const { body } = await send({ destination })
     await eventually(async () =>
-      expect(await api.sql`select from simulator_messages where destination = ${destination}`).toHaveLength(2),
+      expect(await api.sql`select from simulator_outbox() where destination = ${destination}`).toHaveLength(2),
     )
     expect(await check(body.uuid, codeIn(await handedText(api.sql, destination)))).toBe('CONFIRMED')
     await letPass(api.sql, 61) // two minutes are due without the confirmation
