@@ -4,6 +4,7 @@ import { acceptSingles } from '../../src/domain/singles/singles.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import {
   aChannel,
+  acceptedBySimulators,
   aGateway,
   completed,
   expectBooksInOrder,
@@ -38,7 +39,7 @@ const underWay = (dispatchId: number) =>
 async function handedBefore(other: number, dispatchId: number): Promise<number> {
   const [row] = await db.sql<{ n: number }[]>`
     with handed as (
-      select s.simulator_id, m.dispatch_id from simulator_outbox() s
+      select s.simulator_id, m.dispatch_id from ${acceptedBySimulators(db.sql)} s
       join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
       where m.dispatch_id in (${dispatchId}, ${other}))
     select count(*) as n from handed where dispatch_id = ${dispatchId} and simulator_id <

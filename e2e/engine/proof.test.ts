@@ -3,7 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
 import { useDatabase } from '../../src/testing/database.ts'
-import { aGateway, completed, expectPaid, handedOver, useEngines } from '../../src/testing/engines.ts'
+import {
+  acceptedBySimulators,
+  aGateway,
+  completed,
+  expectPaid,
+  handedOver,
+  useEngines,
+} from '../../src/testing/engines.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { aDispatch, aWorld, someRecipients, start } from '../../src/testing/world.ts'
 
@@ -25,7 +32,7 @@ async function unrecorded(dispatchId: number, since: number) {
   const [row] = await db.sql<{ count: number; last: number }[]>`
     select count(distinct s.message_uuid) filter (where m.status = 'CREATED') as count,
       coalesce(max(s.simulator_id), ${since}) as last
-    from simulator_outbox() s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
+    from ${acceptedBySimulators(db.sql)} s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
     where m.dispatch_id = ${dispatchId} and s.simulator_id > ${since}`
   return row!
 }

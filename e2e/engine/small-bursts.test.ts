@@ -3,7 +3,7 @@ import { withinAnySecond } from '../../src/domain/limits/limits.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { drawnInAll, drawsFrom, mostInASecond, watchDraws } from '../../src/testing/draws.ts'
-import { aGateway, completed, expectBooksInOrder, useEngines } from '../../src/testing/engines.ts'
+import { acceptedBySimulators, aGateway, completed, expectBooksInOrder, useEngines } from '../../src/testing/engines.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../../src/testing/world.ts'
 
 /** Messages with more parts than the limit of a gateway holds, and short messages that could keep the limit empty. */
@@ -55,5 +55,5 @@ async function leasesSoFar(): Promise<number> {
 
 const handedInOrder = () => db.sql<{ dispatchId: number }[]>`
   select m.dispatch_id
-  from simulator_outbox() s join messages m using (company_id, message_uuid)
+  from ${acceptedBySimulators(db.sql)} s join messages m using (company_id, message_uuid)
   where s.company_id = ${world.companyId} order by s.simulator_id`

@@ -5,6 +5,7 @@ import { addGateway } from '../domain/gateways/gateways.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
 import type { Moderation } from '../domain/review/review.ts'
 import { useDatabase } from '../testing/database.ts'
+import { acceptedBySimulators } from '../testing/engines.ts'
 import { eventually } from '../testing/eventually.ts'
 import { aSender } from '../testing/factories.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start } from '../testing/world.ts'
@@ -113,7 +114,7 @@ test('an engine is listed while it runs, and sends dispatches that are started m
   await start(db.sql, world, dispatchId)
   await eventually(async () => {
     const [row] = await db.sql`
-      select count(*) as n from simulator_outbox() s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
+      select count(*) as n from ${acceptedBySimulators(db.sql)} s join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid
       where m.dispatch_id = ${dispatchId}`
     expect(row!.n).toBe(4)
   })

@@ -8,6 +8,7 @@ import { useDatabase } from '../../testing/database.ts'
 import {
   aChannel,
   aClock,
+  acceptedBySimulators,
   aGateway,
   completed,
   expectBooksInOrder,
@@ -305,7 +306,7 @@ describe('the end of a dispatch', () => {
       'FAILED 454': messages.unsent,
     })
     const [handed] = await db.sql`
-      select count(distinct s.message_uuid) as messages from simulator_outbox() s
+      select count(distinct s.message_uuid) as messages from ${acceptedBySimulators(db.sql)} s
       join messages m on m.company_id = s.company_id and m.message_uuid = s.message_uuid where m.dispatch_id = ${made.dispatchId}`
     expect(handed!.messages).toBe(messages.delivered)
     expect(done.status).toBe('COMPLETED')

@@ -56,7 +56,9 @@ test('the newest batches stay, with at least 100,000 messages', async () => {
   for (const count of [1, 30_000, 60_000, 1, 39_999]) await batchOf(count)
   await trimOutbox(db.sql)
   const counts = async () =>
-    (await db.sql`select message_count from simulator_batches order by batch_id`).map(({ messageCount }) => messageCount)
+    (await db.sql`select message_count from simulator_batches order by batch_id`).map(
+      ({ messageCount }) => messageCount,
+    )
   expect(await counts()).toEqual([60_000, 1, 39_999])
   await trimOutbox(db.sql)
   expect(await counts()).toHaveLength(3)
