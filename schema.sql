@@ -1333,8 +1333,7 @@ create table late_receipts (
 CREATE INDEX late_receipts_by_age ON late_receipts USING btree (received_at);
 CREATE INDEX late_receipts_of_gateway ON late_receipts USING btree (gateway_id, received_at);
 
--- A message that a simulated operator accepted. After a crash the simulator reports again on messages that were not
--- final. The newest 100,000 rows are kept.
+-- Messages that a simulated operator accepted from programs before simulator_batches. They are deleted after a day.
 create table simulator_messages (
   simulator_id bigint generated always as identity not null,
   gateway_id   bigint not null,

@@ -33,6 +33,8 @@ language sql stable as $$
   from simulator_messages s
 $$;
 
+comment on table simulator_messages is
+  'Messages that a simulated operator accepted from programs before simulator_batches. They are deleted after a day.';
 comment on function simulator_outbox is
   'The messages that the simulated operators accepted, with a simulator_id that rises. A batch has less than a million '
   'messages. Messages of older programs come first.';

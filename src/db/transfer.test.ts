@@ -245,6 +245,9 @@ async function onServer(work: (admin: Pool) => Promise<unknown>) {
   }
 }
 
+/** A text in which COPY and JSON escape signs. */
+const CALL = 'Call "271828"\n\\ or\ttype'
+
 test('verification codes in the outbox of the simulated operators are masked in the file', async () => {
   const { sql } = db
   const { companyId } = await aWorld(sql)
@@ -262,7 +265,7 @@ test('verification codes in the outbox of the simulated operators are masked in 
       channelType: 'SMS',
       text: 'Your code: 314159',
     },
-    { companyId, uuid: plain!, senderName: 'x', destination: '79160000002', channelType: 'SMS', text: 'Call 271828' },
+    { companyId, uuid: plain!, senderName: 'x', destination: '79160000002', channelType: 'SMS', text: CALL },
     {
       companyId,
       uuid: gone!,
@@ -272,8 +275,11 @@ test('verification codes in the outbox of the simulated operators are masked in 
       text: 'Your code: 161803',
     },
   ])
+  await sql`
+    insert into simulator_messages (gateway_id, worker, company_id, message_uuid, sender_name, destination, channel_type, text)
+    values (1, ${randomUUID()}, ${companyId}, ${randomUUID()}, 'x', '79160000001', 'SMS', 'Code 123 of old')`
   const restored = await anEmptyDatabase()
   await into(restored, await exported(sql))
   const rows = await restored`select text from simulator_outbox() order by simulator_id`
-  expect(rows.map(({ text }) => text)).toEqual(['Your code: ******', 'Call 271828', 'Your code: ******'])
+  expect(rows.map(({ text }) => text)).toEqual(['Code *** of old', 'Your code: ******', CALL, 'Your code: ******'])
 })

@@ -39,6 +39,11 @@ export class Simulator implements Channel {
     return this.#settings.window
   }
 
+  /** The longest time from the submission to the receipt of an ordinary number. */
+  get receiptSeconds(): number {
+    return this.#settings.receiptMs / 1000
+  }
+
   health(): Health {
     return { up: !this.#isStopped }
   }

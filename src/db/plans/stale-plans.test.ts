@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuid7Batch } from '../../base/uuid7.ts'
+import { selectExpiringWithin } from '../../domain/expiry/store.ts'
 import { lanesInTurn } from '../../domain/lanes/store.ts'
 import { updateStatuses } from '../../domain/messages/store.ts'
 import { selectOpen } from '../../domain/receipts/store.ts'
@@ -18,6 +19,7 @@ const db = useDatabase()
 
 const SIZE = 20_000
 const ASKED = 100
+const END = new Date()
 
 describe.each(planModes)('%s', mode => {
   let companyId: number
@@ -56,6 +58,12 @@ describe.each(planModes)('%s', mode => {
     },
     'are reported': (sql: Sql, asked: string[]) => selectReported(sql, companyId, asked),
     'are looked up for receipts': (sql: Sql, asked: string[]) => selectOpen(sql, companyId, asked),
+    'are read for their expiries': (sql: Sql, asked: string[]) =>
+      selectExpiringWithin(
+        sql,
+        companyId,
+        asked.map(uuid => ({ companyId, firstUuid: uuid, lastUuid: uuid, messageCount: 1, dueAt: END })),
+      ),
   }
 
   test.each(Object.entries(works))('messages %s without reading their neighbours', async (_, work) => {
@@ -72,8 +80,8 @@ describe.each(planModes)('%s', mode => {
     const made = uuid7Batch(new Date(), count)
     await db.sql`
       insert into messages (company_id, message_uuid, price, status, parts, brand_id, destination, text, channel_type, sender_name,
-        options)
-      select ${companyId}, message_uuid, 2.5, 'CREATED', 1, 1, (79160000000 + n)::text, 'Ваш заказ готов', 'SMS', 'sms_promo', '{}'
+        options, expires_at)
+      select ${companyId}, message_uuid, 2.5, 'CREATED', 1, 1, (79160000000 + n)::text, 'Ваш заказ готов', 'SMS', 'sms_promo', '{}', ${END}
       from unnest(${made}::uuid[]) with ordinality q (message_uuid, n)`
     return made
   }

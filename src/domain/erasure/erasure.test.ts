@@ -31,6 +31,7 @@ const spellings = [
   '%2B7%C2%A0916%E2%80%91000%2D00%2d01',
   '7_916_000_00_01',
   '7\u200b916\u00ad000\u206000\ufeff01',
+  '+7 916\n000\t00\r\n01',
 ]
 
 /** Letters and escaped signs before the number. */
@@ -271,6 +272,9 @@ describe('a number in every column of every table', () => {
     expect(await tablesNaming()).toEqual([])
     const text = await dump()
     expect(hasNumber(text)).toBe(false)
+    const outbox = await db.sql`select destination, text from simulator_outbox() order by simulator_id`
+    expect(outbox.map(({ destination }) => destination)).toEqual(['[erased]', '79160000099'])
+    expect(outbox.map(({ text }) => text)).toEqual(['[removed]', 'Call [erased]'])
     expect(text).not.toContain('A secret wish')
     expect(text).toContain('"content": "[removed]"')
   })

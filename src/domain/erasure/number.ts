@@ -13,7 +13,10 @@ const SIGNS = '[\\s+_\u00a0\u00ad\u2000-\u200f\u202f\u2010-\u2015\u2060\u2212\uf
 const ESCAPED_SIGNS =
   '%(?:2[089bBdDeEfF]|5[bBdDfF]|[cC]2%[aA][0dD]|[eE]2%8[018]%[0-9a-fA-F]{2}|[eE][fF]%[bB]{2}%[bB][fF])'
 
-const BETWEEN = `(?:${ESCAPED_SIGNS}|${SIGNS})*`
+/** White space in a text of JSON. */
+const ESCAPED_SPACE = '\\\\[nrt]'
+
+const BETWEEN = `(?:${ESCAPED_SIGNS}|${SIGNS}|${ESCAPED_SPACE})*`
 
 const spaced = (digits: string) => [...digits].join(BETWEEN)
 

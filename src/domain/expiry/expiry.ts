@@ -17,17 +17,13 @@ export { overdueWaiting } from './store.ts'
 export type Expiring = { waiting: string[]; sent: string[]; leased: string[] }
 
 export const expiringAmong = async (sql: Pool, companyId: number, uuids: string[]): Promise<Expiring> =>
-  sorted(await store.selectExpiring(sql, companyId, uuids))
+  byState(await store.selectExpiring(sql, companyId, uuids))
 
-/** The same for the messages of expiries whose own end has come. */
-export const expiringWithin = async (
-  sql: Pool,
-  companyId: number,
-  expiries: DueExpiry[],
-  now: Date,
-): Promise<Expiring> => sorted(await store.selectExpiringWithin(sql, companyId, expiries, now))
+/** The same for the messages that an expiry stands for. */
+export const expiringWithin = async (sql: Pool, companyId: number, expiries: DueExpiry[]): Promise<Expiring> =>
+  byState(await store.selectExpiringWithin(sql, companyId, expiries))
 
-const sorted = (found: readonly store.Expiring[]): Expiring => ({
+const byState = (found: readonly store.Expiring[]): Expiring => ({
   waiting: found.filter(({ status, isLeased }) => status === 'CREATED' && !isLeased).map(({ uuid }) => uuid),
   sent: found.filter(({ status }) => status === 'SENT').map(({ uuid }) => uuid),
   leased: found.filter(({ status, isLeased }) => status === 'CREATED' && isLeased).map(({ uuid }) => uuid),

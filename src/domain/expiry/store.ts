@@ -16,17 +16,25 @@ export function selectExpiring(sql: Sql, companyId: number, uuids: string[]) {
       and m.message_uuid between ${range.first} and ${range.last} and m.status in ('CREATED', 'SENT')`
 }
 
-/** The messages of expiries that are not final and have ended, and whether a worker has a lease on each. */
-export function selectExpiringWithin(sql: Sql, companyId: number, expiries: DueExpiry[], now: Date) {
+/**
+ * The messages of expiries that are not final, and whether a worker has a lease on each. Each expiry reads its own range: with a
+ * join, PostgreSQL can read all messages between the first and the last expiry.
+ */
+export function selectExpiringWithin(sql: Sql, companyId: number, expiries: DueExpiry[]) {
   const firsts = expiries.map(({ firstUuid }) => firstUuid)
   const lasts = expiries.map(({ lastUuid }) => lastUuid)
   const range = uuidRange([...firsts, ...lasts])
   return sql<Expiring[]>`
     select m.message_uuid as uuid, m.status, ${isLeased(sql)} as is_leased
-    from unnest(${firsts}::uuid[], ${lasts}::uuid[]) q (first_uuid, last_uuid)
-    join messages m on m.company_id = ${companyId} and m.message_uuid between q.first_uuid and q.last_uuid
-      and m.message_uuid between ${range.first} and ${range.last}
-    where m.status in ('CREATED', 'SENT') and m.expires_at <= ${now}`
+    from unnest(
+      ${firsts}::uuid[], ${lasts}::uuid[],
+      ${expiries.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[]) q (first_uuid, last_uuid, due_at)
+    cross join lateral (
+      select company_id, message_uuid, lane_id, seq, status from messages
+      where company_id = ${companyId} and message_uuid between q.first_uuid and q.last_uuid
+        and message_uuid between ${range.first} and ${range.last}
+        and status in ('CREATED', 'SENT') and expires_at = q.due_at
+      offset 0) m`
 }
 
 const isLeased = (sql: Sql) => sql`

@@ -13,11 +13,11 @@ export { listGateways, simulatorOutbox, storeSimulated } from './store.ts'
 const MOST_UNREPORTED = 10_000
 
 /**
- * Messages that a simulated operator took through other engines longer ago than `afterSeconds` and that are still SENT:
- * the engine that took them has ended without a report.
+ * Messages of this age that a simulated operator took through other engines and that are still SENT: the engine that took
+ * them has ended without a report.
  */
-export async function unreportedSimulated(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
-  const taken = await store.selectSimulatedOfOthers(sql, gatewayId, worker, afterSeconds)
+export async function unreportedSimulated(sql: Sql, gatewayId: number, worker: string, age: store.Age) {
+  const taken = await store.selectSimulatedOfOthers(sql, gatewayId, worker, age)
   return byCompany(taken, async (companyId, own) => {
     const uuids = own.map(({ uuid }) => uuid)
     const sent = new Set((await store.selectSent(sql, companyId, uuids)).map(({ uuid }) => uuid))
@@ -127,9 +127,12 @@ export async function addSimulators(sql: Sql): Promise<void> {
 
 const OUTBOX_SIZE = 100_000
 
+/** A batch has a code, or many messages of a dispatch. */
+const NEWEST_SEARCHED = 5000
+
 /** A message that the simulated operators received lately, as they received it. */
 export async function simulatedMessage(sql: Sql, companyId: number, uuid: string) {
-  const [message] = await store.selectSimulated(sql, companyId, uuid)
+  const [message] = await store.selectSimulated(sql, companyId, uuid, NEWEST_SEARCHED)
   return message
 }
 

@@ -105,13 +105,17 @@ export function storeSimulated(sql: Sql, gatewayId: number, worker: string, mess
     values (${gatewayId}, ${worker}, ${messages.length}, ${JSON.stringify(stored)}::text)`
 }
 
-/** Messages that a simulated operator took through other engines longer ago than `afterSeconds`. */
-export function selectSimulatedOfOthers(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
+/** Messages that a simulated operator took through other engines, so many seconds ago. */
+export function selectSimulatedOfOthers(sql: Sql, gatewayId: number, worker: string, { least, most }: Age) {
   return sql<Pick<SimulatedMessage, 'companyId' | 'uuid' | 'destination'>[]>`
     select company_id, message_uuid as uuid, destination from simulator_outbox()
     where gateway_id = ${gatewayId} and worker <> ${worker}
-      and accepted_at < clock_timestamp() - make_interval(secs => ${afterSeconds})`
+      and accepted_at < clock_timestamp() - make_interval(secs => ${least})
+      and accepted_at > clock_timestamp() - make_interval(secs => ${most})`
 }
+
+/** Seconds since a message was accepted. */
+export type Age = { least: number; most: number }
 
 export function selectSent(sql: Sql, companyId: number, uuids: string[]) {
   const range = uuidRange(uuids)
@@ -125,13 +129,13 @@ export const simulatorOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
   select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
   from simulator_outbox() order by simulator_id`
 
-/** There is no index by the message id, so the id is searched in the texts of the rows before their JSON is read. */
-export const selectSimulated = (sql: Sql, companyId: number, uuid: string) => sql<SimulatedMessage[]>`
-  with batches as materialized (
-    select batch_id from simulator_batches where strpos(messages, ${uuid}) > 0 order by batch_id desc limit 1)
-  select company_id, message_uuid as uuid, sender_name, destination, channel_type, text
-  from simulator_outbox()
-  where batch_id = (select batch_id from batches) and company_id = ${companyId} and message_uuid = ${uuid} limit 1`
+/** Searches only the newest batches, and their texts before their JSON, because there is no index by the message id. */
+export const selectSimulated = (sql: Sql, companyId: number, uuid: string, newest: number) => sql<SimulatedMessage[]>`
+  select company_id, message_uuid as uuid, sender_name, destination, channel_type, text from simulator_outbox()
+  where company_id = ${companyId} and message_uuid = ${uuid} and batch_id = any(array(
+    select batch_id from simulator_batches
+    where batch_id > (select max(batch_id) from simulator_batches) - ${newest}::int and strpos(messages, ${uuid}) > 0))
+  limit 1`
 
 /** Deletes all batches but the newest, which have at least so many messages. */
 export const trimSimulated = (sql: Sql, keep: number) => sql`

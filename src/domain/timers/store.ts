@@ -61,7 +61,7 @@ export function insertExpiries(sql: Sql, companyId: number, expiries: Expiry[]) 
 
 /** Expiries of all companies that are due and that no engine has claimed. */
 export const selectDueExpiries = (sql: Sql, now: Date, limit: number) => sql<DueExpiry[]>`
-  select company_id, first_uuid, last_uuid, message_count from expiries
+  select company_id, first_uuid, last_uuid, message_count, due_at from expiries
   where due_at <= ${now} and claimed_until < statement_timestamp() ${reachable(sql)}
   order by due_at limit ${limit}`
 
@@ -71,7 +71,7 @@ export function claimExpiries(sql: Sql, companyId: number, due: DueExpiry[], now
     update expiries set claimed_until = statement_timestamp() + interval '30 seconds'
     where company_id = ${companyId} and first_uuid = any(${due.map(({ firstUuid }) => firstUuid)}::uuid[])
       and due_at <= ${now} and claimed_until < statement_timestamp()
-    returning company_id, first_uuid, last_uuid, message_count`
+    returning company_id, first_uuid, last_uuid, message_count, due_at`
 }
 
 export const deleteExpiries = (sql: Sql, companyId: number, firstUuids: string[]) => sql`

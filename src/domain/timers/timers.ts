@@ -42,11 +42,20 @@ export async function setExpiries(
   await store.insertExpiries(sql, companyId, expiries)
 }
 
-/** Claims expiries that are due, at most `limit`. */
-export const takeExpiries = async (sql: Sql, now: Date, limit: number): Promise<DueExpiry[]> =>
-  byCompany(await acrossCompanies(sql, () => store.selectDueExpiries(sql, now, limit)), (companyId, due) =>
-    store.claimExpiries(sql, companyId, due, now),
-  )
+/** Claims expiries that are due, with at most `mostMessages` messages together, or one expiry with more. */
+export async function takeExpiries(sql: Sql, now: Date, mostMessages: number): Promise<DueExpiry[]> {
+  const due = await acrossCompanies(sql, () => store.selectDueExpiries(sql, now, mostMessages))
+  return byCompany(withMessages(due, mostMessages), (companyId, some) => store.claimExpiries(sql, companyId, some, now))
+}
+
+/** The first expiries, as far as they have at most so many messages together; at least one. */
+function withMessages(due: readonly DueExpiry[], most: number): DueExpiry[] {
+  let messages = 0
+  return due.filter(({ messageCount }, i) => {
+    messages += messageCount
+    return i === 0 || messages <= most
+  })
+}
 
 export async function dropExpiries(sql: Sql, companyId: number, expiries: DueExpiry[]): Promise<void> {
   if (expiries.length === 0) return

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { createBatcher } from '../../base/concurrency/batcher.ts'
+import { piecesOf } from '../../base/pieces.ts'
 import type { CallingChannel } from '../../channels/calling-channel.ts'
 import { isConnector } from '../../channels/catalogue.ts'
 import type { Channel, Feed, Outgoing } from '../../channels/channel.ts'
@@ -67,14 +68,19 @@ function connectorOf<T>(known: Record<ConnectorName, T>, { connector }: Gateway)
 }
 
 const INBOUND_EVERY_MS = 500
+const MOST_IN_BATCH = 2000
 const REPORT_AGAIN_EVERY_MS = 10_000
 const UNREPORTED_AFTER_SECONDS = 10
+const ANY_AGE = { least: 0, most: 1e9 }
+/** A kill is noticed, and the lost messages are sent again, within this time. */
+const PATIENCE_SECONDS = 600
 
 /** Simulated operators without the work that an engine repeats for them. */
 export function openSimulator({ sql, worker }: ConnectorContext, gateway: Gateway, feed: Feed): Simulator {
   // Small chunks that are sent together are stored together.
   const keep = createBatcher(async (chunks: Outgoing[][]) => {
-    await storeSimulated(sql, gateway.gatewayId, worker, chunks.flat())
+    for (const some of piecesOf(chunks.flat(), MOST_IN_BATCH))
+      await storeSimulated(sql, gateway.gatewayId, worker, some)
     return chunks.map(() => undefined)
   })
   const outbox: Outbox = { keep }
@@ -85,12 +91,12 @@ function connectSimulator(context: ConnectorContext, gateway: Gateway, feed: Fee
   const { sql, log, worker } = context
   const { gatewayId, channelType } = gateway
   const simulator = openSimulator(context, gateway, feed)
-  // A real operator reports also after an engine was killed. So the other engines report the messages of the killed engine.
-  let afterSeconds = 0
+  // A real operator reports also after an engine was killed. So the other engines report the messages of the killed engine:
+  // first all of them, then those whose receipts were planned when an engine was killed meanwhile.
+  let age = ANY_AGE
   const loop = repeat('simulator', REPORT_AGAIN_EVERY_MS, log, async () => {
-    for (const message of await unreportedSimulated(sql, gatewayId, worker, afterSeconds))
-      simulator.reportAgain(message)
-    afterSeconds = UNREPORTED_AFTER_SECONDS
+    for (const message of await unreportedSimulated(sql, gatewayId, worker, age)) simulator.reportAgain(message)
+    age = { least: UNREPORTED_AFTER_SECONDS, most: simulator.receiptSeconds + PATIENCE_SECONDS }
   })
   const inbound = repeat('simulator inbound', INBOUND_EVERY_MS, log, () =>
     takeSimulatedInbound(sql, channelType, message => feed.inbound(message)),

@@ -4,7 +4,7 @@ import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.
 import type { StatusReport } from '../../domain/receipts/status-report.ts'
 import { recordStatusReports } from '../../domain/recording/recording.ts'
 import { acceptSingles } from '../../domain/singles/singles.ts'
-import { setTimers, type TimerKind } from '../../domain/timers/timers.ts'
+import { setTimers, type TimerKind, takeExpiries } from '../../domain/timers/timers.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aSingle } from '../../testing/factories.ts'
 import { nodeAway } from '../../testing/missing-node.ts'
@@ -155,6 +155,35 @@ describe('messages with a ttl', () => {
     expect(await expiriesLeft()).toBe(1)
   })
 
+  test('fail once each, although the ends of several requests lie between each other', async () => {
+    const twoHoursAgo = new Date(hourAgo.getTime() - 3600_000)
+    const uuids = await acceptEnding([hourAgo, twoHoursAgo, hourAgo, twoHoursAgo, inAnHour])
+    const recorder = aRecorder()
+    await runDueExpiries(context(recorder))
+    expect(recorder.noted.map(({ uuid }) => uuid).sort()).toEqual(uuids.slice(0, 4))
+    expect(await fatesOf(uuids)).toEqual(['FAILED', 'FAILED', 'FAILED', 'FAILED', 'CREATED'])
+  })
+
+  test('fail although the clock goes back after their end', async () => {
+    const uuids = await acceptEnding([hourAgo])
+    const times = [now, new Date(hourAgo.getTime() - 1)]
+    await runDueExpiries({ ...context(aRecorder()), clock: () => times.shift() ?? times.at(-1) ?? hourAgo })
+    expect(await fatesOf(uuids)).toEqual(['FAILED'])
+    expect(await expiriesLeft()).toBe(0)
+  })
+
+  test('are taken by one engine until its claim ends, and more than a thousand of one request are taken together', async () => {
+    await acceptEnding(Array(1100).fill(hourAgo))
+    await acceptEnding([hourAgo])
+    const take = async () => (await takeExpiries(db.sql, now, 1000)).map(({ messageCount }) => messageCount)
+    expect(await take()).toEqual([1100])
+    expect(await take()).toEqual([1])
+    expect(await take()).toEqual([])
+    await db.sql`update expiries set claimed_until = now() - interval '1 second'`
+    expect(await take()).toHaveLength(1)
+    await db.sql`delete from messages where company_id = ${world.companyId}`
+  })
+
   test('fail without a receipt when they were sent, and keep a final status', async () => {
     const uuids = await acceptEnding([hourAgo, hourAgo, hourAgo])
     const reports: StatusReport[] = [
@@ -216,7 +245,7 @@ describe('messages with a ttl', () => {
     let reads = 0
     const counted = new Proxy(db.sql, {
       apply(sql, self, parts) {
-        if (Array.isArray(parts[0]) && parts[0].join('').includes('m.expires_at <=')) reads += 1
+        if (Array.isArray(parts[0]) && parts[0].join('').includes('expires_at = q.due_at')) reads += 1
         return Reflect.apply(sql, self, parts)
       },
     })

@@ -129,34 +129,18 @@ function failSent({ clock, recorder }: TimersContext, companyId: number, uuids: 
 
 /** Fails the messages whose ttl is over. */
 export async function runDueExpiries(context: TimersContext): Promise<void> {
-  let taken = 0
-  do {
+  for (;;) {
     const due = await takeExpiries(context.sql, context.clock(), AT_ONCE)
-    taken = due.length
+    if (due.length === 0) return
     for (const [companyId, expiries] of Map.groupBy(due, expiry => expiry.companyId))
-      for (const some of inSlices(expiries)) await runExpiries(context, companyId, some)
-  } while (taken === AT_ONCE)
-}
-
-/** Expiries with at most `AT_ONCE` messages together, or one with more. */
-function inSlices(expiries: DueExpiry[]): DueExpiry[][] {
-  const slices: DueExpiry[][] = []
-  let left = 0
-  for (const expiry of expiries) {
-    if (left < expiry.messageCount) {
-      slices.push([])
-      left = AT_ONCE
-    }
-    slices.at(-1)!.push(expiry)
-    left -= expiry.messageCount
+      await runExpiries(context, companyId, expiries)
   }
-  return slices
 }
 
 /** As with timers: when expiries cannot be run together, each is run alone, and an expiry that fails is taken again. */
 async function runExpiries(context: TimersContext, companyId: number, expiries: DueExpiry[]): Promise<void> {
   try {
-    const expiring = await expiringWithin(context.sql, companyId, expiries, context.clock())
+    const expiring = await expiringWithin(context.sql, companyId, expiries)
     await failExpired(context, companyId, expiring)
     const done = expiries.filter(({ firstUuid, lastUuid }) =>
       expiring.leased.every(uuid => uuid < firstUuid || uuid > lastUuid),
@@ -165,7 +149,7 @@ async function runExpiries(context: TimersContext, companyId: number, expiries: 
   } catch (err) {
     const isShared = expiries.length > 1 && !isDatabaseAway(err) && !isDatabaseBusy(err)
     if (isShared) for (const expiry of expiries) await runExpiries(context, companyId, [expiry])
-    else context.log.error({ err, companyId, kind: 'expire', timers: expiries.length }, 'timers.failed')
+    else context.log.error({ err, companyId, expiries: expiries.length }, 'expiries.failed')
   }
 }
 

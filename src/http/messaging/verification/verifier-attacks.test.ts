@@ -157,8 +157,8 @@ describe('a fallback', () => {
       select extract(epoch from due_at - now())::int as seconds from expiries where first_uuid = ${body.uuid}`
     expect(expiry!.seconds).toBeLessThanOrEqual(60)
     await api.sql`
-      update messages set expires_at = now() where message_uuid = ${body.uuid} and company_id = ${side.companyId}`
-    await api.sql`update expiries set due_at = now() where first_uuid = ${body.uuid}`
+      update messages set expires_at = date_trunc('second', now()) where message_uuid = ${body.uuid} and company_id = ${side.companyId}`
+    await api.sql`update expiries set due_at = (select expires_at from messages m where m.message_uuid = first_uuid and m.company_id = ${side.companyId}) where first_uuid = ${body.uuid}`
     expect(await check(body.uuid, codeIn(await handedText(api.sql, destination, 'VOICECODE')))).toBe('CONFIRMED')
     expect(await api.sql`select status, sealed from messages where message_uuid = ${body.uuid}`).toEqual([
       { status: 'FAILED', sealed: null },
