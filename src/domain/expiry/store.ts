@@ -1,6 +1,6 @@
 import { uuidRange } from '../../base/uuid7.ts'
 import { acrossCompanies, reachable } from '../../db/reachable.ts'
-import type { Sql } from '../../db/sql.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
 import type { DueExpiry } from '../timers/timers.ts'
 
 export type Expiring = { uuid: string; status: 'CREATED' | 'SENT'; isLeased: boolean }
@@ -16,11 +16,24 @@ export function selectExpiring(sql: Sql, companyId: number, uuids: string[]) {
       and m.message_uuid between ${range.first} and ${range.last} and m.status in ('CREATED', 'SENT')`
 }
 
+/** The messages of expiries that are not final, and whether a worker has a lease on each. */
+export async function selectExpiringWithin(sql: Sql, companyId: number, expiries: DueExpiry[]) {
+  try {
+    return await selectWithin(sql, companyId, expiries, sql`offset 0`)
+  } catch (error) {
+    if (!isUnsupported(error)) throw error
+    return selectWithin(sql, companyId, expiries, sql``)
+  }
+}
+
+/** Citus supports no offset in a lateral subquery of a table function. */
+const isUnsupported = (error: unknown) => (error as { code?: unknown }).code === '0A000'
+
 /**
- * The messages of expiries that are not final, and whether a worker has a lease on each. Each expiry reads its own range: with a
- * join, PostgreSQL can read all messages between the first and the last expiry.
+ * With `offset 0` each expiry reads its own range. Without it, PostgreSQL can read all messages between the first and the last
+ * expiry.
  */
-export function selectExpiringWithin(sql: Sql, companyId: number, expiries: DueExpiry[]) {
+function selectWithin(sql: Sql, companyId: number, expiries: DueExpiry[], separately: Fragment) {
   const firsts = expiries.map(({ firstUuid }) => firstUuid)
   const lasts = expiries.map(({ lastUuid }) => lastUuid)
   const range = uuidRange([...firsts, ...lasts])
@@ -30,11 +43,11 @@ export function selectExpiringWithin(sql: Sql, companyId: number, expiries: DueE
       ${firsts}::uuid[], ${lasts}::uuid[],
       ${expiries.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[]) q (first_uuid, last_uuid, due_at)
     cross join lateral (
-      select company_id, message_uuid, lane_id, seq, status from messages
-      where company_id = ${companyId} and message_uuid between q.first_uuid and q.last_uuid
-        and message_uuid between ${range.first} and ${range.last}
-        and status in ('CREATED', 'SENT') and expires_at = q.due_at
-      offset 0) m`
+      select m.company_id, m.message_uuid, m.lane_id, m.seq, m.status from messages m
+      where m.company_id = ${companyId} and m.message_uuid between q.first_uuid and q.last_uuid
+        and m.message_uuid between ${range.first} and ${range.last}
+        and m.status in ('CREATED', 'SENT') and m.expires_at = q.due_at
+      ${separately}) m`
 }
 
 const isLeased = (sql: Sql) => sql`

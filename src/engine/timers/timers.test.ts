@@ -8,6 +8,7 @@ import { setTimers, type TimerKind, takeExpiries } from '../../domain/timers/tim
 import { useDatabase } from '../../testing/database.ts'
 import { aSingle } from '../../testing/factories.ts'
 import { nodeAway } from '../../testing/missing-node.ts'
+import { isCluster } from '../../testing/one-server.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { SetAside } from '../recording/set-aside.ts'
@@ -251,7 +252,7 @@ describe('messages with a ttl', () => {
     })
     const recorder = { noteSoon: async () => {} }
     await runDueExpiries({ ...context(recorder), sql: counted })
-    expect(reads).toBe(3)
+    expect(reads).toBe(isCluster ? 6 : 3) // Citus refuses the first form of each
     expect(await expiriesLeft()).toBe(0)
     await db.sql`delete from messages where company_id = ${world.companyId}`
   })
