@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { uuid7Batch } from '../../base/uuid7.ts'
+import { connect } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { explain, statementsOf } from '../../testing/plans.ts'
 import { aWorld } from '../../testing/world.ts'
@@ -38,6 +39,22 @@ test('the outbox lists the messages as they were accepted, and messages of older
   await keep(later.slice(3))
   await keepAsBefore(first!)
   expect(await simulatorOutbox(db.sql)).toEqual(messages)
+})
+
+test('a batch does not wait for the disk, and the next transaction of its connection does', async () => {
+  const settings = await db.sql.begin(async tx => {
+    await tx`set local synchronous_commit = on`
+    const setting = async () => (await tx`show synchronous_commit`)[0]!.synchronousCommit
+    const before = await setting()
+    await storeSimulated(tx, GATEWAY, worker, someMessages(2))
+    return [before, await setting()]
+  })
+  expect(settings).toEqual(['on', 'off'])
+  const one = connect(db.url, { max: 1 })
+  await one`set synchronous_commit = on`
+  await storeSimulated(one, GATEWAY, worker, someMessages(2))
+  expect((await one`show synchronous_commit`)[0]!.synchronousCommit).toBe('on')
+  await one.end({ timeout: 1 })
 })
 
 test('a message is found by its company and id', async () => {

@@ -91,6 +91,11 @@ export type SimulatedMessage = {
   text: string
 }
 
+/**
+ * The commit does not wait for the disk, as a real operator does not wait for our disk either. When the database crashes,
+ * the outbox may forget the messages of the last half second. An engine that still runs has their results and reports.
+ * If the engine crashes too, such messages are sent again: recording a result flushes all commits before it.
+ */
 export function storeSimulated(sql: Sql, gatewayId: number, worker: string, messages: SimulatedMessage[]) {
   const stored = messages.map(({ companyId, uuid, senderName, destination, channelType, text }) => ({
     companyId,
@@ -102,7 +107,8 @@ export function storeSimulated(sql: Sql, gatewayId: number, worker: string, mess
   }))
   return sql`
     insert into simulator_batches (gateway_id, worker, message_count, messages)
-    values (${gatewayId}, ${worker}, ${messages.length}, ${JSON.stringify(stored)}::text)`
+    select ${gatewayId}::bigint, ${worker}::uuid, ${messages.length}::int, ${JSON.stringify(stored)}::text
+    from set_config('synchronous_commit', 'off', true)`
 }
 
 /** Messages that a simulated operator took through other engines, so many seconds ago. */
