@@ -16,6 +16,7 @@ import { chargeOf } from './charges.ts'
 import type { RecordingContext } from './context.ts'
 import { followUp, recordReads } from './follow-up.ts'
 import { changeOfHolds } from './holds.ts'
+import { type Memory, memoryOf } from './memory.ts'
 import { partnerCallbacks } from './partner-callbacks.ts'
 import { isMessageCost, isPackageCost, settleDelivered } from './settlement.ts'
 import { changeStatuses, joinReports } from './status-changes.ts'
@@ -51,16 +52,18 @@ export async function recordWithin(
   const reports = given.map(cleanStatusReport)
   const month = monthOf(context.now, context.billingZone)
   const joined = joinReports(reports)
+  const memory = memoryOf(pool)
   // Sent together. The account is locked first: the statements of a connection run in the order in which they are sent.
-  const [account, changes] = await Promise.all([
+  const [account, changes, , likely] = await Promise.all([
     lockAccount(sql, companyId, month),
     changeStatuses(sql, companyId, joined),
     storeOperatorIds(sql, companyId, reports, context.now),
+    readDispatches(sql, companyId, memory.likelyDispatches(companyId)),
   ])
   await storeLateReceipts(sql, companyId, joined, changes, context.now)
   const [dispatches, costs] = await Promise.all([
-    dispatchesOf(sql, companyId, changes),
-    settleDelivered(sql, companyId, month, changes),
+    dispatchesOf(sql, companyId, changes, likely, memory),
+    settleDelivered(sql, companyId, month, changes, memory),
   ])
   const held = await changeOfHolds(sql, companyId, changes, dispatches)
   const packages = await releaseChargedPackages(sql, companyId, costs.filter(isPackageCost))
@@ -86,11 +89,24 @@ export async function recordWithin(
   return changes
 }
 
-async function dispatchesOf(sql: Sql, companyId: number, changes: StatusChange[]): Promise<store.Dispatches> {
+/** The dispatches of these changes. Dispatches that were not read together with the changes are read now. */
+async function dispatchesOf(
+  sql: Sql,
+  companyId: number,
+  changes: StatusChange[],
+  likely: readonly store.DispatchSummary[],
+  memory: Memory,
+): Promise<store.Dispatches> {
+  const dispatches = new Map(likely.map(row => [row.dispatchId, row]))
   const ids = new Set(changes.flatMap(({ dispatchId }) => dispatchId ?? []))
-  const rows = ids.size > 0 ? await store.selectDispatches(sql, companyId, [...ids]) : []
-  return new Map(rows.map(row => [row.dispatchId, row]))
+  memory.noteDispatches(companyId, ids)
+  const missing = [...ids].filter(id => !dispatches.has(id))
+  for (const row of await readDispatches(sql, companyId, missing)) dispatches.set(row.dispatchId, row)
+  return dispatches
 }
+
+const readDispatches = async (sql: Sql, companyId: number, dispatchIds: number[]) =>
+  dispatchIds.length > 0 ? store.selectDispatches(sql, companyId, dispatchIds) : []
 
 /** Statistics count a message under the channel and the traffic type of its dispatch. `trafficOfMonth` has the same defaults. */
 const kindBy =
