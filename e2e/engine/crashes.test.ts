@@ -119,7 +119,7 @@ test('an engine survives a killed database, and stops while the database is away
   const server = await openEmbeddedServer({ dataDir })
   const sql = connect(server.url, { max: 3 })
   const operator = await startSmsc({ receiptMs: 200 })
-  const submitted = () => [...operator.taken.values()].reduce((sum, times) => sum + times, 0)
+  const submitted = () => operator.counts.accepted
   try {
     await migrate(sql)
     const world = await aWorld(sql)
@@ -133,7 +133,10 @@ test('an engine survives a killed database, and stops while the database is away
       await eventually(() => expect(submitted() - before).toBeGreaterThan(100))
       const pid = await postmasterOf(dataDir)
       process.kill(pid, signal)
-      await eventually(async () => expect(await postmasterOf(dataDir)).not.toBe(pid))
+      await eventually(async () => {
+        expect([pid, 0]).not.toContain(await postmasterOf(dataDir))
+        await sql`select`
+      })
     }
     const { messages, priceEstimate } = await completed(sql, world, dispatchId)
     expect(messages).toMatchObject({ total: 4000, delivered: 4000 })
@@ -155,6 +158,31 @@ test('an engine survives a killed database, and stops while the database is away
     await sql.end({ timeout: 0 })
     await server.release()
     await operator.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+})
+
+test('messages to simulated operators are delivered and charged although their database is killed', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tidings-crash-'))
+  const server = await openEmbeddedServer({ dataDir })
+  const sql = connect(server.url, { max: 3 })
+  try {
+    await migrate(sql)
+    const world = await aWorld(sql)
+    await aGateway(sql, { partsPerSecond: 500, settings: { receiptMs: 200 } })
+    const dispatchId = await aDispatch(sql, numbering, world, someRecipients(1500))
+    const engine = await anEngineProcess(server.url)
+    await start(sql, world, dispatchId)
+    await eventually(async () => expect((await handedOver(sql, dispatchId)).messages).toBeGreaterThan(100))
+    process.kill(await postmasterOf(dataDir), 'SIGQUIT')
+    const { messages, priceEstimate } = await completed(sql, world, dispatchId)
+    expect(messages).toMatchObject({ total: 1500, delivered: 1500 })
+    await expectPaid(sql, world, priceEstimate)
+    engine.kill('SIGTERM')
+    await eventually(() => expect(engine.exitCode).toBe(0))
+  } finally {
+    await sql.end({ timeout: 0 })
+    await server.release()
     await rm(dataDir, { recursive: true, force: true })
   }
 })

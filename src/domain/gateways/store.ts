@@ -92,9 +92,10 @@ export type SimulatedMessage = {
 }
 
 /**
- * The commit does not wait for the disk, as a real operator does not wait for our disk either. When the database crashes,
- * the outbox may forget the messages of the last half second. An engine that still runs has their results and reports.
- * If the engine crashes too, such messages are sent again: recording a result flushes all commits before it.
+ * A statement of its own, never in a transaction with others: its commit does not wait for the disk, as a real operator does
+ * not wait for our disk either. When the database crashes, the outbox may forget the messages of the last half second. An
+ * engine that still runs has their results and reports; if it ends before a report, the message stays SENT until its
+ * lifetime ends. If the engine crashes before it has recorded the result, the message is sent again.
  */
 export function storeSimulated(sql: Sql, gatewayId: number, worker: string, messages: SimulatedMessage[]) {
   const stored = messages.map(({ companyId, uuid, senderName, destination, channelType, text }) => ({

@@ -16,8 +16,8 @@ import { chargeOf } from './charges.ts'
 import type { RecordingContext } from './context.ts'
 import { followUp, recordReads } from './follow-up.ts'
 import { changeOfHolds } from './holds.ts'
-import { type Memory, memoryOf } from './memory.ts'
 import { partnerCallbacks } from './partner-callbacks.ts'
+import { type RecentReads, recentReadsOf } from './recent-reads.ts'
 import { isMessageCost, isPackageCost, settleDelivered } from './settlement.ts'
 import { changeStatuses, joinReports } from './status-changes.ts'
 import * as store from './store.ts'
@@ -52,18 +52,18 @@ export async function recordWithin(
   const reports = given.map(cleanStatusReport)
   const month = monthOf(context.now, context.billingZone)
   const joined = joinReports(reports)
-  const memory = memoryOf(pool)
+  const recent = recentReadsOf(pool)
   // Sent together. The account is locked first: the statements of a connection run in the order in which they are sent.
   const [account, changes, , likely] = await Promise.all([
     lockAccount(sql, companyId, month),
     changeStatuses(sql, companyId, joined),
     storeOperatorIds(sql, companyId, reports, context.now),
-    readDispatches(sql, companyId, memory.likelyDispatches(companyId)),
+    readDispatches(sql, companyId, recent.likelyDispatches(companyId)),
   ])
   await storeLateReceipts(sql, companyId, joined, changes, context.now)
   const [dispatches, costs] = await Promise.all([
-    dispatchesOf(sql, companyId, changes, likely, memory),
-    settleDelivered(sql, companyId, month, changes, memory),
+    dispatchesOf(sql, companyId, changes, likely, recent),
+    settleDelivered(sql, companyId, month, changes, recent),
   ])
   const held = await changeOfHolds(sql, companyId, changes, dispatches)
   const packages = await releaseChargedPackages(sql, companyId, costs.filter(isPackageCost))
@@ -95,11 +95,11 @@ async function dispatchesOf(
   companyId: number,
   changes: StatusChange[],
   likely: readonly store.DispatchSummary[],
-  memory: Memory,
+  recent: RecentReads,
 ): Promise<store.Dispatches> {
   const dispatches = new Map(likely.map(row => [row.dispatchId, row]))
   const ids = new Set(changes.flatMap(({ dispatchId }) => dispatchId ?? []))
-  memory.noteDispatches(companyId, ids)
+  recent.noteDispatches(companyId, ids)
   const missing = [...ids].filter(id => !dispatches.has(id))
   for (const row of await readDispatches(sql, companyId, missing)) dispatches.set(row.dispatchId, row)
   return dispatches

@@ -3,7 +3,7 @@ import type { Sql } from '../../db/sql.ts'
 import { type StatusChange, setFinalPrices } from '../messages/messages.ts'
 import { tariffsByIds } from '../pricing/pricing.ts'
 import { type Package, packagesBetween, priceAt, type Tariff } from '../pricing/tariff.ts'
-import { Memory } from './memory.ts'
+import type { RecentReads } from './recent-reads.ts'
 import * as usage from './usage-store.ts'
 
 /** The cost of a delivered message, or of a package that begins with it. */
@@ -34,10 +34,10 @@ export async function settleDelivered(
   companyId: number,
   month: string,
   changes: StatusChange[],
-  memory = new Memory(),
+  recent: RecentReads,
 ): Promise<Cost[]> {
   const delivered = changes.filter(({ to }) => to === 'DELIVERED')
-  const tariffs = await countingTariffs(sql, delivered, memory)
+  const tariffs = await countingTariffs(sql, delivered, recent)
   const costs: Cost[] = []
   for (const change of delivered)
     if (change.tariffId === null || !tariffs.has(change.tariffId)) costs.push(costOf(change, change.price))
@@ -60,15 +60,18 @@ const costOf = (change: StatusChange, amount: Money): Cost => ({
 const byDelivery = (a: StatusChange, b: StatusChange) => a.at.getTime() - b.at.getTime() || (a.uuid < b.uuid ? -1 : 1)
 
 /** The tariffs whose price depends on a count. */
-async function countingTariffs(sql: Sql, delivered: StatusChange[], memory: Memory): Promise<Map<number, Tariff>> {
+async function countingTariffs(sql: Sql, delivered: StatusChange[], recent: RecentReads): Promise<Map<number, Tariff>> {
   const ids = new Set(delivered.flatMap(({ tariffId }) => tariffId ?? []))
-  const unknown = [...ids].filter(id => !memory.isFixed(id))
-  const counting = new Map<number, Tariff>()
+  const tariffs = [...ids].flatMap(id => recent.tariff(id) ?? [])
+  const known = new Set(tariffs.map(({ tariffId }) => tariffId))
+  const unknown = [...ids].filter(id => !known.has(id))
   for (const tariff of unknown.length > 0 ? await tariffsByIds(sql, unknown) : []) {
-    if (tariff.pricingModel === 'FIXED') memory.noteFixed(tariff.tariffId)
-    else counting.set(tariff.tariffId, tariff)
+    recent.noteTariff(tariff)
+    tariffs.push(tariff)
   }
-  return counting
+  return new Map(
+    tariffs.filter(({ pricingModel }) => pricingModel !== 'FIXED').map(tariff => [tariff.tariffId, tariff]),
+  )
 }
 
 async function settleScaled(sql: Sql, companyId: number, month: string, tariff: Tariff, changes: StatusChange[]) {

@@ -5,6 +5,7 @@ import { changeBook, GENERAL, type NewTariff } from '../../../domain/pricing/boo
 import { costOf, findPricing, greatestVolumes } from '../../../domain/pricing/calculation.ts'
 import { openPriceBook } from '../../../domain/pricing/pricing.ts'
 import { packagesBetween, priceAt, type Tariff } from '../../../domain/pricing/tariff.ts'
+import { RecentReads } from '../../../domain/recording/recent-reads.ts'
 import { settleDelivered } from '../../../domain/recording/settlement.ts'
 import { useApp } from '../../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../../testing/cabinet.ts'
@@ -288,7 +289,7 @@ describe('the calculator', () => {
       dispatchId: null,
     }))
     const charge = async () => {
-      const costs = await api.sql.begin(tx => settleDelivered(tx, companyId, month, steps as never))
+      const costs = await api.sql.begin(tx => settleDelivered(tx, companyId, month, steps as never, new RecentReads()))
       return costs.reduce((sum, { amount }) => sum + amount, 0n)
     }
     expect(await charge()).toBe(money(24))
