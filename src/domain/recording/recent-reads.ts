@@ -29,7 +29,10 @@ export class RecentReads {
     this.#dispatches.set(companyId, dispatchIds.size > MOST_DISPATCHES ? [] : [...dispatchIds])
   }
 
-  /** A tariff never changes: a new price is a new tariff. After the failover to a standby an id may be given again. */
+  /**
+   * A tariff never changes: a new price is a new tariff. It is kept for a minute only, because after the failover to a standby
+   * that lost the tariff its id may be given again.
+   */
   tariff(tariffId: number): Tariff | undefined {
     return this.#tariffs.get(tariffId)
   }
