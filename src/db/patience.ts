@@ -4,8 +4,8 @@ type Transaction = Pick<postgres.TransactionSql, 'unsafe'>
 
 /**
  * How long a session may stay idle inside a transaction before the server ends it. A process that is frozen there
- * (stopped, swapped out, on a machine that sleeps) would otherwise keep its locks, and with the lock of an account it
- * stops a whole company. It is shorter than a lease, so that a worker that takes over a lease is not blocked by such a
+ * (stopped, swapped out, on a machine that sleeps) would otherwise keep its locks, and with the locks of a company it
+ * stops the whole company. It is shorter than a lease, so that a worker that takes over a lease is not blocked by such a
  * lock.
  */
 export const IDLE_IN_TRANSACTION_MS = 5000
@@ -17,7 +17,7 @@ const LONG_MS = 60_000
 
 /**
  * For a transaction that processes a long request: the pauses between its statements may be longer, and so may its
- * waits for locks. Not for a transaction that locks an account.
+ * waits for locks. Not for a transaction that locks an account or statuses.
  */
 export const allowLongWork = (sql: Transaction) => sql.unsafe(limitsOf(LONG_MS))
 

@@ -5,9 +5,20 @@ import type { Fragment, Sql } from '../../db/sql.ts'
 export const openAccounts = (sql: Sql, companyIds: Fragment) => sql`
   insert into accounts (company_id) ${companyIds}`
 
-/** Locks the account until the transaction ends. Every change of money takes this lock first. */
-export const lockAccountRow = (sql: Sql, companyId: number) =>
-  sql`select from accounts where company_id = ${companyId} for update`
+/**
+ * Locks the account until the transaction ends. Every change of money takes this lock.
+ *
+ * The table of messages is locked before the row, as by any reader. Otherwise a transaction could hold the account and then wait behind the
+ * detachment of a month, which waits for results, which wait for the account.
+ */
+export const lockAccountRow = (sql: Sql, companyId: number) => sql`
+  select from accounts
+  where company_id = ${companyId} and not exists (select from messages where company_id = ${companyId} and false)
+  for no key update`
+
+/** Waits for programs that lock the account `for update`, and lets others lock it as `lockAccountRow` does. */
+export const shareAccountRow = (sql: Sql, companyId: number) =>
+  sql`select from accounts where company_id = ${companyId} for key share`
 
 /** Adds amounts to the balance and to the reservation; negative ones reduce them. */
 export function addToAccount(sql: Sql, companyId: number, { balance = 0n, reserved = 0n }: Amounts) {

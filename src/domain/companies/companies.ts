@@ -116,6 +116,7 @@ export async function requireActiveCompany(sql: Sql, partner: Partner, companyId
 }
 
 export async function updateCompany(sql: Sql, partner: Partner, companyId: number, change: CompanyChange) {
+  await store.lockCompany(sql, companyId)
   const [updated] = await store.updateCompany(sql, partner.partnerId, companyId, change)
   if (!updated) throw notFound('Company')
   return updated
@@ -153,6 +154,7 @@ export async function setCompanyStatus(sql: Sql, companyId: number, status: Comp
 
 /** For staff. Running engines follow within a second. */
 export async function setSwitches(sql: Sql, companyId: number, switches: CompanySwitches): Promise<void> {
+  await store.lockCompany(sql, companyId)
   const { count } = await store.updateSwitches(sql, companyId, switches)
   if (count === 0) throw notFound('Company')
 }

@@ -83,8 +83,12 @@ const withSpent = (sql: Sql, month: string) => sql`(
   select c.*, coalesce(m.spent, 0) as spent
   from companies c left join account_months m on m.company_id = c.company_id and m.month = ${month}) companies`
 
+/**
+ * Each change of a company begins with it. Results lock the same row (`lockStatuses`). On Citus, an UPDATE that waits for
+ * them has already locked all companies of the shard, and they could wait for that lock.
+ */
 export const lockCompany = (sql: Sql, companyId: number) =>
-  sql<Company[]>`select ${columns(sql)} from companies where company_id = ${companyId} for update`
+  sql<Company[]>`select ${columns(sql)} from companies where company_id = ${companyId} for no key update`
 
 /** The search is a part of the name, or the whole company id or INN. Empty: every company of the scope. */
 const isFound = (sql: Sql, scope: CompanyScope, search: string) => sql`

@@ -7,7 +7,7 @@ import { refuseForeignNames } from '../gateways/name-owners.ts'
 import * as lanes from '../lanes/dispatch-lanes.ts'
 import { hasTooManyLanes, leasedRanges } from '../lanes/lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
-import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
+import { changeReserved, lockStatusesAndAccount, refusalOf } from '../ledger/ledger.ts'
 import { holdPackages, releasePackages } from '../ledger/package-holds.ts'
 import { createdIn } from '../messages/messages.ts'
 import type { Partner } from '../partners/partner.ts'
@@ -28,7 +28,7 @@ export type Billing = { billingZone: string; now: Date }
  * closes the lease releases the holds of messages that were not sent. A SENT message holds its price until it is final.
  * Packages are held while the dispatch is STARTED. A package that SENT messages reach after a stop is charged too.
  *
- * Start and stop lock the account first and the dispatch second, like all other code.
+ * Start and stop lock the statuses, then the account, then the dispatch, like all other code.
  */
 
 /** Changes CREATED or STOPPED to STARTED if the company can pay for all messages. A STARTED dispatch does not change. */
@@ -117,7 +117,7 @@ async function underLocks(
   change: (sql: Transaction, dispatch: Dispatch, account: Account) => Promise<void>,
 ) {
   await pool.begin(async sql => {
-    const account = await lockAccount(sql, companyId, monthOf(now, billingZone))
+    const account = await lockStatusesAndAccount(sql, companyId, monthOf(now, billingZone))
     await change(sql, await store.lockDispatch(sql, companyId, dispatchId), account)
   })
 }

@@ -6,7 +6,7 @@ import { eraseEntry } from '../blacklist/blacklist.ts'
 import { forgetRequests } from '../cascades/cascades.ts'
 import { forgetFlashcallCodes } from '../flashcalls/flashcalls.ts'
 import { monthOf } from '../ledger/account.ts'
-import { lockAccount } from '../ledger/ledger.ts'
+import { lockStatusesAndAccount } from '../ledger/ledger.ts'
 import { isLockTimeout, lockMonths } from '../messages/months.ts'
 import { forgetPorted, hasPortedUpload } from '../numbering/numbering.ts'
 import type { RecordingContext } from '../recording/context.ts'
@@ -172,11 +172,11 @@ type Renaming = { targets: store.Target[]; digits: string; context: RecordingCon
 
 /**
  * One transaction, because unique recipients are charged: the messages and the recipients of a tariff always have the same
- * numbers, so the ledger can be verified at any moment. The account is locked, so no delivery is recorded meanwhile; the
+ * numbers, so the ledger can be verified at any moment. The statuses are locked, so no delivery is recorded meanwhile; the
  * months are locked, so none is summed and detached meanwhile.
  */
 async function renameIn(sql: Transaction, companyId: number, { targets, digits, context }: Renaming) {
-  await lockAccount(sql, companyId, monthOf(context.now, context.billingZone))
+  await lockStatusesAndAccount(sql, companyId, monthOf(context.now, context.billingZone))
   await lockMonths(sql)
   const pseudonym = `erased-${randomBytes(8).toString('hex')}`
   for (const target of targets) {

@@ -1,7 +1,7 @@
 import type { Pool } from '../../db/sql.ts'
 import { advanceCascades, type CascadeContext } from '../cascade-steps/cascade-steps.ts'
 import { monthOf } from '../ledger/account.ts'
-import { lockAccount } from '../ledger/ledger.ts'
+import { lockStatuses, lockStatusesAndAccount } from '../ledger/ledger.ts'
 import { isTooLate } from '../recording/follow-up.ts'
 import { reportedMessages } from '../recording/reported-messages.ts'
 import { enqueueEvents } from '../singles/message-callbacks.ts'
@@ -41,7 +41,7 @@ export function endOverdueSteps(
   context: CascadeContext,
 ): Promise<string[]> {
   return pool.begin(async sql => {
-    await lockAccount(sql, companyId, monthOf(context.now, context.billingZone)) // a read that is being recorded counts
+    await lockStatusesAndAccount(sql, companyId, monthOf(context.now, context.billingZone)) // a read that is being recorded counts
     const steps = [...(await reportedMessages(sql, companyId, uuids.map(asMessage))).values()]
     const unread = steps.flatMap(step => {
       const { status, condition, readAt, cascadeUuid, cascadeStep } = step
@@ -56,14 +56,9 @@ export function endOverdueSteps(
 const asMessage = (uuid: string) => ({ uuid })
 
 /** Writes a callback for messages that were delivered but not read within their lifetime. Removing their timers makes it once. */
-export async function enqueueUnread(
-  pool: Pool,
-  companyId: number,
-  uuids: string[],
-  { billingZone, now }: Pick<CascadeContext, 'billingZone' | 'now'>,
-): Promise<void> {
+export async function enqueueUnread(pool: Pool, companyId: number, uuids: string[], now: Date): Promise<void> {
   await pool.begin(async sql => {
-    await lockAccount(sql, companyId, monthOf(now, billingZone)) // a read that is being recorded counts
+    await lockStatuses(sql, companyId) // a read that is being recorded counts
     const due = await dropTimers(sql, companyId, 'unread', uuids)
     if (due.length === 0) return
     const messages = [...(await reportedMessages(sql, companyId, due.map(asMessage))).values()]

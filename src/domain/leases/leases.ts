@@ -4,7 +4,7 @@ import { insertDeadline } from '../lanes/deadlines.ts'
 import type { Lease, Run } from '../lanes/lane.ts'
 import { expiredLeasesOfClosedLanes, finishLeases, hasDeadline, splitLease, takeChunks } from '../lanes/lanes.ts'
 import { monthOf } from '../ledger/account.ts'
-import { changeReserved, lockAccount } from '../ledger/ledger.ts'
+import { changeReserved, lockStatusesAndAccount } from '../ledger/ledger.ts'
 import { type CheckedMessage, LIFETIME_MS } from '../messages/message.ts'
 import { createdIn, lastSentIn, queuedOfLeases } from '../messages/messages.ts'
 import type { RecordingContext } from '../recording/context.ts'
@@ -90,7 +90,7 @@ export async function closeSentLeases(pool: Pool, companyId: number, leases: Lea
  */
 async function returnLease(pool: Pool, lease: Lease, left: Run[], context: RecordingContext) {
   await pool.begin(async sql => {
-    await lockAccount(sql, lease.companyId, monthOf(context.now, context.billingZone))
+    await lockStatusesAndAccount(sql, lease.companyId, monthOf(context.now, context.billingZone))
     const isOurs = await splitLease(sql, lease, left)
     if (!isOurs) return // another worker took the lease over
     const [dispatch] = await store.selectDispatchOfLane(sql, lease.companyId, lease.laneId)

@@ -19,9 +19,33 @@ import * as store from './store.ts'
 export { accountsOf, listAccounts } from './store.ts'
 
 /**
- * Locks the company's account for the rest of the transaction. Each transaction that changes money, or the status of
- * messages with a hold, takes this lock first. No other transaction changes the money of the company meanwhile, so sums
- * are exact.
+ * Locks the statuses of a company's messages for the rest of the transaction. Each transaction that changes the status of
+ * messages, or that depends on the statuses, takes this lock first. The row of the company stands for them, because each
+ * company has one. Foreign keys do not wait for this lock.
+ *
+ * An older program locks the account `for update` instead, so this waits for it, too.
+ */
+export async function lockStatuses(sql: Transaction, companyId: number): Promise<{ currency: string }> {
+  const [[company]] = await Promise.all([
+    store.lockCompanyRow(sql, companyId).execute(),
+    accounts.shareAccountRow(sql, companyId).execute(),
+  ])
+  if (!company) throw notFound('Company')
+  return company
+}
+
+/** For transactions that depend on the statuses and change money or lanes. */
+export async function lockStatusesAndAccount(sql: Transaction, companyId: number, month: string): Promise<Account> {
+  const [, account] = await Promise.all([lockStatuses(sql, companyId), lockAccount(sql, companyId, month)])
+  return account
+}
+
+/**
+ * Locks the company's account for the rest of the transaction. Each transaction that changes money takes this lock, before
+ * it changes lanes. No other transaction changes the money of the company meanwhile, so sums are exact.
+ *
+ * A transaction that also locks the statuses does so before. Results change the statuses of their messages first and
+ * lock the account only then, because accepting messages waits for this lock.
  *
  * One statement locks and the next one reads; both are sent together, and before any statement that the caller sends
  * without waiting for this function. A statement that waits for a lock sees other tables as they were before the wait, and
@@ -51,25 +75,28 @@ export async function changeReserved(sql: Sql, companyId: number, amount: Money)
   if (amount !== 0n) await accounts.addToAccount(sql, companyId, { reserved: amount })
 }
 
+type WithBalance = Pick<Account, 'balance'>
+
 /** `shares` are the same amounts by channel, operator and tariff; `reserved` is the change of the reservation, if any. */
 export type Charge = { entries: Entry[]; shares: ChargeShare[]; reserved?: Money }
 
 /**
  * Charges the account: writes ledger entries and lines, reduces the balance, changes the reservation and raises the
- * spending of the month. The caller holds the lock and passes the balance that it read.
+ * spending of the month. The caller has asked for the lock of the account, and need not wait for it.
  */
 export async function charge(
   sql: Transaction,
   companyId: number,
-  { balance }: Pick<Account, 'balance'>,
+  account: WithBalance | Promise<WithBalance>,
   { entries, shares, reserved = 0n }: Charge,
   billing: Billing,
 ): Promise<void> {
   const charged = entries.filter(isCharged)
   if (charged.length === 0) return changeReserved(sql, companyId, reserved)
   const sum = charged.reduce((total, { amount }) => total + amount, 0n)
+  const balanceAfter = async () => (await account).balance - sum
   await Promise.all([
-    store.insertEntries(sql, companyId, charged, placeOf(billing, balance - sum)),
+    store.insertEntries(sql, companyId, charged, placeOf(billing, balanceAfter)),
     store.addShares(sql, companyId, dayOf(billing.now, billing.billingZone), shares.filter(isCharged)),
     accounts.addToAccount(sql, companyId, { balance: -sum, reserved }),
     accounts.addSpent(sql, companyId, charged[0]!.month, sum),
@@ -78,7 +105,7 @@ export async function charge(
 
 const isCharged = ({ amount }: { amount: Money }) => amount > 0n
 
-const placeOf = ({ billingZone, now }: Billing, balance: Money): store.EntryPlace => ({
+const placeOf = ({ billingZone, now }: Billing, balance: store.EntryPlace['balance']): store.EntryPlace => ({
   day: dayOf(now, billingZone),
   at: now,
   balance,
@@ -103,7 +130,12 @@ export async function topUpWithin(
   const month = monthOf(billing.now, billing.billingZone)
   const { balance, currency } = await lockAccount(sql, companyId, month)
   const entry: Entry = { kind: 'TOPUP', amount, currency, month, note: note ?? null }
-  await store.insertEntries(sql, companyId, [entry], placeOf(billing, balance + amount))
+  await store.insertEntries(
+    sql,
+    companyId,
+    [entry],
+    placeOf(billing, () => balance + amount),
+  )
   await accounts.addToAccount(sql, companyId, { balance: amount })
   await accounts.addToppedUp(sql, companyId, month, amount)
   return balance + amount
@@ -129,7 +161,12 @@ export async function correctBalance(
   const { balance, currency } = account
   refuseOverdraft(account, amount)
   const entry: Entry = { kind: 'CORRECTION', amount, currency, month, note: reason }
-  await store.insertEntries(sql, companyId, [entry], placeOf(billing, balance + amount))
+  await store.insertEntries(
+    sql,
+    companyId,
+    [entry],
+    placeOf(billing, () => balance + amount),
+  )
   await accounts.addToAccount(sql, companyId, { balance: amount })
   await accounts.addCorrected(sql, companyId, month, amount)
   return balance + amount
@@ -150,6 +187,7 @@ export async function accountOf(sql: Sql, companyId: number, month: string): Pro
 
 /** Changes the billing mode of a company. It applies to new reservations; existing ones stay. */
 export async function setBilling(sql: Sql, companyId: number, billing: BillingMode): Promise<void> {
+  await store.lockCompanyRow(sql, companyId)
   const { count } = await updateBilling(sql, companyId, billing)
   if (count === 0) throw notFound('Company')
 }
@@ -169,6 +207,7 @@ export async function pageOfAccounts(
 
 /** Refused when somebody else has changed the terms since `before` was read. */
 export async function changeTerms(sql: Sql, companyId: number, before: Terms, after: Terms): Promise<void> {
+  await store.lockCompanyRow(sql, companyId)
   const { count } = await replaceTerms(sql, companyId, before, after)
   if (count === 0) throw invalid('The budget or the way of paying was changed by somebody else meanwhile')
 }

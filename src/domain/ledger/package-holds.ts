@@ -6,7 +6,7 @@ import * as store from './package-hold-store.ts'
 /**
  * Packages of unique recipients that started dispatches could reach. Each dispatch holds the packages that it could
  * reach. A package is charged once a month, and the charge removes all its holds, so that no amount is both charged and
- * reserved. Functions that release holds return the amount: the caller has locked the account and reduces the
+ * reserved. Functions that release holds return the amount: the caller has locked the statuses, and reduces the
  * reservation.
  */
 

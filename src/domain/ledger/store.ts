@@ -69,6 +69,9 @@ export const selectAccountsWithin = (
 export const countAccountsWithin = (sql: Sql, scope: CompanyScope, search: string) =>
   sql<{ total: number }[]>`select count(*) as total from companies c where ${isFound(sql, scope, search)}`
 
+export const lockCompanyRow = (sql: Sql, companyId: number) =>
+  sql<{ currency: string }[]>`select currency from companies where company_id = ${companyId} for no key update`
+
 const BOOKS: Record<Entry['kind'], { debit: string; credit: string }> = {
   TOPUP: { debit: 'cash', credit: 'balance' },
   CORRECTION: { debit: 'corrections', credit: 'balance' }, // the other way round where the amount is negative
@@ -78,7 +81,7 @@ const BOOKS: Record<Entry['kind'], { debit: string; credit: string }> = {
 }
 
 /** On which day entries are written, when, and the balance after them. */
-export type EntryPlace = { day: string; at: Date; balance: Money }
+export type EntryPlace = { day: string; at: Date; balance: () => Money | Promise<Money> }
 
 /** Writes entries, and adds them to the lines of the day that have the same cause. */
 export async function insertEntries(sql: Transaction, companyId: number, entries: Entry[], place: EntryPlace) {
@@ -109,8 +112,15 @@ export async function insertEntries(sql: Transaction, companyId: number, entries
   )
 }
 
-function addToLines(sql: Transaction, companyId: number, place: EntryPlace, entries: Entry[], entryIds: number[]) {
-  const { day, at, balance } = place
+async function addToLines(
+  sql: Transaction,
+  companyId: number,
+  place: EntryPlace,
+  entries: Entry[],
+  entryIds: number[],
+) {
+  const { day, at } = place
+  const balance = await place.balance()
   const numbered = entries.map((entry, i) => ({ ...entry, entryId: entryIds[i]! }))
   const lines = [...Map.groupBy(numbered, causeOf).values()].map(same => ({
     company_id: companyId,

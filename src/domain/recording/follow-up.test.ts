@@ -94,11 +94,9 @@ describe('reading', () => {
   test('that did not happen is reported once, also with several reporters', async () => {
     const [uuid] = await accept(request({ channelType: 'VIBER' }))
     await record([delivered(uuid!)])
-    const tellers = Array.from({ length: 5 }, () =>
-      enqueueUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER }),
-    )
+    const tellers = Array.from({ length: 5 }, () => enqueueUnread(db.sql, world.companyId, [uuid!], LATER))
     await Promise.all(tellers)
-    await enqueueUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER })
+    await enqueueUnread(db.sql, world.companyId, [uuid!], LATER)
     expect(await statusesTold()).toEqual(['sent', 'delivered', 'unread'])
     expect(await db.sql`select from message_timers where message_uuid = ${uuid!}`).toEqual([])
   })
@@ -109,7 +107,7 @@ describe('reading', () => {
     let telling: Promise<void> | undefined
     await db.sql.begin(async sql => {
       await recordWithin(sql, db.sql, world.companyId, [{ uuid: uuid!, read: { at: NOW } }], { billingZone, now: NOW })
-      telling = enqueueUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER })
+      telling = enqueueUnread(db.sql, world.companyId, [uuid!], LATER)
       await eventually(async () => expect(await countLockWaits(db.sql)).toBeGreaterThan(0))
     })
     await telling

@@ -130,22 +130,6 @@ test('the same receipts in several processes at once are billed once', async () 
   await lookAtBooks(world)
 })
 
-testOnOneServer('the account is locked before the messages', async () => {
-  const world = await aWorld(db.sql)
-  const dispatchId = await aDispatch(db.sql, numbering, world, people(3))
-  await start(db.sql, world, dispatchId)
-  const reports = delivered(await uuidsOf(world, dispatchId))
-  const recording = await db.sql.begin(async sql => {
-    await lockAccount(sql, world.companyId, '2026-07-01')
-    const begun = record(world, reports)
-    await eventually(async () => expect(await countLockWaits(db.sql)).toBe(1))
-    const free = await sql`select from messages where dispatch_id = ${dispatchId} for update skip locked`
-    expect(free).toHaveLength(3)
-    return { ended: begun }
-  })
-  expect(await recording.ended).toHaveLength(3)
-})
-
 test('a budget at its brim still starts, a ten-thousandth less does not, and then nothing has changed', async () => {
   const world = await aWorld(db.sql, { budget: '14.9999' })
   const dispatchId = await aDispatch(db.sql, numbering, world, people(2))

@@ -55,7 +55,7 @@ test('a further batch of a dispatch reads it without waiting for the changes, an
     await recordStatusReports(sql, world.companyId, [{ uuid: b!, final: delivered }], { billingZone, now })
   })
   const texts = all.map(({ text }) => text)
-  const begunAt = texts.findLastIndex(text => /from accounts where company_id = \S+ for update/.test(text))
+  const begunAt = texts.findLastIndex(text => /from companies where company_id = \S+ for no key update/.test(text))
   const [first, second] = [texts.slice(0, begunAt), texts.slice(begunAt)]
   expect(first.filter(isAboutTariffs)).toHaveLength(1)
   expect(second.filter(isAboutTariffs)).toEqual([])
@@ -97,7 +97,7 @@ test('a dispatch that was stopped after the batch before counts as stopped', asy
   await expectNothingHeld(world)
 })
 
-testOnOneServer('a dispatch that is stopped while a batch waits for the account counts as stopped', async () => {
+testOnOneServer('a dispatch that is stopped while a batch waits for the statuses counts as stopped', async () => {
   const world = await aWorld(db.sql)
   const dispatchId = await aStartedDispatch(world, 3)
   const [a, b] = await uuidsOf(dispatchId)

@@ -9,8 +9,8 @@ const TARIFF_MS = 60_000
 const MOST_DISPATCHES = 50
 
 /**
- * What earlier batches of results have read. It saves a round trip while the account of the company is locked. Other
- * requests of the company wait for this lock, for example verification codes.
+ * What earlier batches of results have read. It saves a round trip while the statuses of the company are locked. The next
+ * batch of the company waits for this lock.
  */
 export class RecentReads {
   readonly #dispatches = new LRUCache<number, number[]>({ max: MOST_COMPANIES })
@@ -18,7 +18,7 @@ export class RecentReads {
 
   /**
    * The dispatches of the last batch of a company that had any. The next batch is most likely about them, too. Only their
-   * ids are kept: their rows must be read after the account is locked.
+   * ids are kept: their rows must be read after the statuses are locked.
    */
   likelyDispatches(companyId: number): number[] {
     return this.#dispatches.get(companyId) ?? []

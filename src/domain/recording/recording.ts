@@ -4,7 +4,7 @@ import { enqueueCallbacks } from '../callbacks/callbacks.ts'
 import { reduceCreatedPrice } from '../dispatches/created-price.ts'
 import { completeFinished } from '../dispatches/lifecycle.ts'
 import { monthOf } from '../ledger/account.ts'
-import { charge, lockAccount } from '../ledger/ledger.ts'
+import { charge, lockAccount, lockStatuses } from '../ledger/ledger.ts'
 import { releaseChargedPackages } from '../ledger/package-holds.ts'
 import { countChanges, type StatusChange } from '../messages/messages.ts'
 import { storeLateReceipts } from '../receipts/late-receipts.ts'
@@ -53,9 +53,9 @@ export async function recordWithin(
   const month = monthOf(context.now, context.billingZone)
   const joined = joinReports(reports)
   const recent = recentReadsOf(pool)
-  // Sent together. The account is locked first: the statements of a connection run in the order in which they are sent.
-  const [account, changes, , likely] = await Promise.all([
-    lockAccount(sql, companyId, month),
+  // Sent together. The lock is first: the statements of a connection run in the order in which they are sent.
+  const [{ currency }, changes, , likely] = await Promise.all([
+    lockStatuses(sql, companyId),
     changeStatuses(sql, companyId, joined),
     storeOperatorIds(sql, companyId, reports, context.now),
     readDispatches(sql, companyId, recent.likelyDispatches(companyId)),
@@ -68,23 +68,22 @@ export async function recordWithin(
   const held = await changeOfHolds(sql, companyId, changes, dispatches)
   const packages = await releaseChargedPackages(sql, companyId, costs.filter(isPackageCost))
   const kindOf = kindBy(dispatches)
+  const charges = { ...chargeOf(costs, currency, month, kindOf), reserved: held - packages }
+  const callbacks = partnerCallbacks(changes, dispatches)
+  // The account is locked as late as possible, because accepting messages waits for it.
+  const account = lockAccount(sql, companyId, month)
   const [settled] = await Promise.all([
     countChanges(sql, companyId, changes),
-    charge(
-      sql,
-      companyId,
-      account,
-      { ...chargeOf(costs, account.currency, month, kindOf), reserved: held - packages },
-      context,
-    ),
+    charge(sql, companyId, account, charges, context),
     reduceCreated(sql, companyId, changes),
-    enqueueCallbacks(sql, companyId, partnerCallbacks(changes, dispatches), context.now),
+    enqueueCallbacks(sql, companyId, callbacks, context.now),
     countStatusChanges(sql, companyId, changes, costs.filter(isMessageCost), kindOf),
+    account,
   ])
   await completeFinished(sql, companyId, settled)
   const isFollowedUp = ({ dispatchId, isFollowed }: StatusChange) =>
     dispatchId === null ? isFollowed : dispatches.get(dispatchId)?.api === 'messaging'
-  await followUp(sql, companyId, changes.filter(isFollowedUp), { ...context, pool, currency: account.currency })
+  await followUp(sql, companyId, changes.filter(isFollowedUp), { ...context, pool, currency })
   await recordReads(sql, companyId, reports, context.now)
   return changes
 }

@@ -26,7 +26,7 @@ export const isPackageCost = (cost: Cost): cost is Cost & Pick<Package, 'tariffI
 /**
  * The final costs of delivered messages. A fixed price equals the reserved one. A scaled price depends on the number of
  * messages delivered to the company this month, a price by unique recipients on the number of different recipients. The caller
- * holds the lock of the account, so no other transaction counts at the same time. Within a batch messages count in the
+ * holds the lock of the statuses, so no other transaction counts at the same time. Within a batch messages count in the
  * order of their delivery, so the same batch always costs the same.
  */
 export async function settleDelivered(

@@ -9,7 +9,7 @@ import { type IsNameOfGateway, namesOfGateways } from '../gateways/names.ts'
 import { hasTooManyLanes } from '../lanes/lanes.ts'
 import { extendLanes, type LaneKey, nameOfLane } from '../lanes/single-lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
-import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
+import { changeReserved, lockAccount, lockStatusesAndAccount, refusalOf } from '../ledger/ledger.ts'
 import type { Acceptance, NewSingle, Refusal } from '../messages/single.ts'
 import { copySingles, type PlacedSingle, updatePlaces } from '../messages/single-rows.ts'
 import { saveLinks } from '../short-links/short-links.ts'
@@ -242,7 +242,7 @@ export async function appendToLanes(
   { billingZone, now }: AcceptContext,
 ): Promise<void> {
   await pool.begin(async sql => {
-    await lockAccount(sql, companyId, monthOf(now, billingZone))
+    await lockStatusesAndAccount(sql, companyId, monthOf(now, billingZone))
     const due = await store.selectToPlace(sql, companyId, uuids)
     if (due.length === 0) return
     const isCarried = await carriedNames(sql, due)

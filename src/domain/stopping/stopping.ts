@@ -4,7 +4,7 @@ import { acrossCompanies } from '../../db/reachable.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { endCascades } from '../cascade-steps/cascade-steps.ts'
 import { monthOf } from '../ledger/account.ts'
-import { lockAccount } from '../ledger/ledger.ts'
+import { lockStatusesAndAccount } from '../ledger/ledger.ts'
 import type { RecordingContext } from '../recording/context.ts'
 import { recordWithin } from '../recording/recording.ts'
 import {
@@ -30,7 +30,7 @@ export function stopMessages(
   context: RecordingContext,
 ): Promise<StopOutcome[]> {
   return pool.begin(async sql => {
-    await lockAccount(sql, companyId, monthOf(context.now, context.billingZone))
+    await lockStatusesAndAccount(sql, companyId, monthOf(context.now, context.billingZone))
     await store.lockDispatchesOf(sql, companyId, uuids)
     await store.lockLanesOf(sql, companyId, uuids) // so that a lease is taken wholly before or after the stop
     const found = await store.selectStoppable(sql, companyId, uuids)

@@ -56,7 +56,7 @@ const newCompany = (): Company => ({
 /**
  * Collects status reports and writes them in batches: one transaction at a time for each company, while the next batch
  * collects. The next transaction begins while the one before is committed, so that it does not wait for the callers of the
- * one before, which submit further messages then. It asks for the lock of the account no earlier, so that others get it
+ * one before, which submit further messages then. It asks for the lock of the statuses no earlier, so that others get it
  * first.
  *
  * A database that cannot be reached is tried again until it is back; submission pauses meanwhile, because the submission

@@ -104,8 +104,8 @@ async function endSteps(context: TimersContext, companyId: number, uuids: string
   return undefined
 }
 
-async function reportUnread({ sql, clock, billingZone }: TimersContext, companyId: number, uuids: string[]) {
-  await enqueueUnread(sql, companyId, uuids, { billingZone, now: clock() })
+async function reportUnread({ sql, clock }: TimersContext, companyId: number, uuids: string[]) {
+  await enqueueUnread(sql, companyId, uuids, clock())
   return undefined
 }
 

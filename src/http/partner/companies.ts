@@ -106,7 +106,9 @@ export const companyRoutes =
     api.put('/:id', { schema: schemas.update }, async request => {
       const { budget, ...change } = request.body
       const given = budget === undefined ? change : { ...change, budget: amountOf(budget) }
-      const { companyId, updatedAt } = await updateCompany(sql, request.partner, request.params.id, given)
+      const { companyId, updatedAt } = await sql.begin(tx =>
+        updateCompany(tx, request.partner, request.params.id, given),
+      )
       return { companyId, updatedAt: updatedAt.toISOString() }
     })
   }
