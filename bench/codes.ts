@@ -46,8 +46,12 @@ export async function codesBehindDispatch(
   const loaded = await timesOf(stage, sendCode)
   const left = await pendingOf(stage, dispatchId)
   return [
+    { what: 'p50 to accept a code, idle', value: at(idle.accepting, 0.5), unit: 'ms' },
+    { what: 'p50 to accept a code, behind the dispatch', value: at(loaded.accepting, 0.5), unit: 'ms' },
     { what: 'p99 to accept a code, idle', value: at(idle.accepting, 0.99), unit: 'ms' },
     { what: 'p99 to accept a code, behind the dispatch', value: at(loaded.accepting, 0.99), unit: 'ms' },
+    { what: 'p99 from asking to handed over, idle', value: at(idle.both, 0.99), unit: 'ms' },
+    { what: 'p99 from asking to handed over, behind the dispatch', value: at(loaded.both, 0.99), unit: 'ms' },
     { what: 'p50 of a code, idle', value: at(idle.handing, 0.5), unit: 'ms' },
     { what: 'p99 of a code, idle', value: at(idle.handing, 0.99), unit: 'ms' },
     {
@@ -70,8 +74,8 @@ export async function codesBehindDispatch(
   ]
 }
 
-/** Milliseconds until codes were accepted, and from then until they were handed over, in rising order. */
-type Times = { accepting: number[]; handing: number[] }
+/** Milliseconds until codes were accepted, from then until they were handed over, and both together, in rising order. */
+type Times = { accepting: number[]; handing: number[]; both: number[] }
 
 const at = (sorted: number[], share: number) => sorted[Math.floor(sorted.length * share)]!
 
@@ -95,12 +99,11 @@ async function pendingOf({ sql, companyId }: Stage, dispatchId: number): Promise
 
 /** Codes one after another at a steady pace: from the commit that accepted each to the operator's yes. */
 async function timesOf({ sql, companyId }: Stage, sendCode: () => Promise<string>, codes = CODES): Promise<Times> {
-  const accepted = new Map<string, number>()
-  const accepting: number[] = []
+  const accepted = new Map<string, { at: number; tookMs: number }>()
   while (accepted.size < codes) {
     const asked = performance.now()
-    accepted.set(await sendCode(), Date.now())
-    accepting.push(performance.now() - asked)
+    const uuid = await sendCode()
+    accepted.set(uuid, { at: Date.now(), tookMs: performance.now() - asked })
     await pause(EVERY_MS)
   }
   await pause(RUN_OUT_MS)
@@ -109,6 +112,14 @@ async function timesOf({ sql, companyId }: Stage, sendCode: () => Promise<string
     select message_uuid as uuid, sent_at as at from messages
     where company_id = ${companyId} and message_uuid = any(${uuids}::uuid[]) and sent_at is not null`
   if (handed.length < codes) throw new Error(`only ${handed.length} of ${codes} codes were handed over`)
-  const handing = handed.map(({ uuid, at }) => Math.max(0, at.getTime() - accepted.get(uuid)!))
-  return { accepting: accepting.sort((a, b) => a - b), handing: handing.sort((a, b) => a - b) }
+  const times = handed.map(({ uuid, at }) => {
+    const { at: acceptedAt, tookMs } = accepted.get(uuid)!
+    return { tookMs, handedMs: Math.max(0, at.getTime() - acceptedAt) }
+  })
+  const sorted = (of: (time: (typeof times)[number]) => number) => times.map(of).sort((a, b) => a - b)
+  return {
+    accepting: sorted(({ tookMs }) => tookMs),
+    handing: sorted(({ handedMs }) => handedMs),
+    both: sorted(({ tookMs, handedMs }) => tookMs + handedMs),
+  }
 }
