@@ -67,20 +67,31 @@ async function signedIn(login: string, path: string) {
 /** The nesting of frames: the page, the document, the browser's viewer, and the pages in it. */
 const FRAMES_WITH_VIEWER = 4
 
+const focused = (page: Page) => settled(() => page.evaluate('document.activeElement.tagName'))
+const focusIs = (page: Page, tagName: string) => eventually(async () => expect(await focused(page)).toBe(tagName))
+
 /** The viewer takes the focus after loading, and the page takes it back. */
 async function expectFocusStays(page: Page) {
   const hasViewer = await page.evaluate('navigator.pdfViewerEnabled')
   if (hasViewer) await eventually(() => expect(page.frames()).toHaveLength(FRAMES_WITH_VIEWER))
-  const focused = () => settled(() => page.evaluate('document.activeElement.tagName'))
-  await eventually(async () => expect(await focused()).toBe('BODY'))
+  await focusIs(page, 'BODY')
 }
 
-/** Expects that a person reaches the document with the Tab key. */
+/** Expects that the page gives the focus back to the element that had it. */
+async function expectFocusReturns(page: Page) {
+  await page.getByRole('link', { name: 'Download' }).last().focus()
+  await page.evaluate('document.querySelector("iframe").focus()')
+  await focusIs(page, 'A')
+}
+
+/** Expects that a person reaches the document with the Tab key. A key that the viewer gets while it loads moves nothing. */
 async function expectFocusEnters(page: Page) {
   const link = page.getByRole('link', { name: 'Download' }).last()
-  await link.focus()
-  await page.keyboard.press('Tab')
-  expect(await page.evaluate('document.activeElement.tagName')).toBe('IFRAME')
+  await eventually(async () => {
+    await link.focus()
+    await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('IFRAME')
+  })
   await link.focus()
 }
 
@@ -134,6 +145,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     await heading(reviewPage, 'Daisy').waitFor()
     await reviewPage.locator('iframe[title="letter.pdf"]').waitFor()
     await expectFocusStays(reviewPage)
+    await expectFocusReturns(reviewPage)
     await expectFocusEnters(reviewPage)
     await reviewPage.keyboard.press('r')
     await reviewPage.getByLabel('Comment for the company').fill('The letter names another firm')

@@ -77,29 +77,43 @@ const LinkTool = ({ label, icon, address, isNewTab = false }: LinkProps) => (
   </ActionIcon>
 )
 
-/**
- * The browser's viewer takes the focus when it has loaded, sometimes more than once, and the keys of the review stop
- * working. The page takes the focus back each time, unless the person moved it: the pointer is over the viewer, or the Tab
- * key was pressed.
- */
 function Paper({ address, filename }: { address: string; filename: string }) {
   const frame = useRef<HTMLIFrameElement>(null)
-  useEffect(() => {
-    const takeBack = () => {
-      if (document.activeElement !== frame.current || frame.current?.matches(':hover')) return
-      setTimeout(() => frame.current?.blur()) // the browser ignores it during the change of focus
-    }
-    const letFocusIn = ({ key }: KeyboardEvent) => {
-      if (key === 'Tab') window.removeEventListener('blur', takeBack)
-    }
-    window.addEventListener('blur', takeBack)
-    document.addEventListener('keydown', letFocusIn)
-    return () => {
-      window.removeEventListener('blur', takeBack)
-      document.removeEventListener('keydown', letFocusIn)
-    }
-  }, [])
+  useEffect(() => keepFocusOutOf(frame.current!), [])
   return <iframe ref={frame} className={styles.paper} src={address} title={filename} />
+}
+
+/**
+ * The browser's viewer takes the focus when it has loaded, sometimes more than once, and the keys of the review stop
+ * working. The page takes the focus back each time, to the element that had it, unless the person moved it: the pointer is over
+ * the viewer, or the Tab key was pressed. Returns a function that ends this.
+ */
+function keepFocusOutOf(frame: HTMLIFrameElement): () => void {
+  let left: EventTarget | null = null
+  let takingBack: ReturnType<typeof setTimeout> | undefined
+  const remember = ({ target }: FocusEvent) => {
+    left = target
+    setTimeout(() => (left = null)) // the viewer takes the focus within the same task
+  }
+  const takeBack = () => {
+    if (document.activeElement !== frame || frame.matches(':hover')) return
+    const before = left
+    takingBack = setTimeout(() => {
+      frame.blur() // the browser ignores it during the change of focus
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true })
+    })
+  }
+  const stop = () => {
+    clearTimeout(takingBack)
+    document.removeEventListener('focusout', remember)
+    window.removeEventListener('blur', takeBack)
+    document.removeEventListener('keydown', letFocusIn)
+  }
+  const letFocusIn = ({ key }: KeyboardEvent) => key === 'Tab' && stop()
+  document.addEventListener('focusout', remember)
+  window.addEventListener('blur', takeBack)
+  document.addEventListener('keydown', letFocusIn)
+  return stop
 }
 
 type ToolProps = { label: string; icon: 'back' | 'right'; isOff: boolean; onClick(): void }
