@@ -49,6 +49,18 @@ async function signedIn(path: string) {
 
 const rowOf = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
 
+/** The pause of typing is over before the page is drawn again, as on a slow device. */
+const hurryTyping = `{
+  const later = window.setTimeout
+  window.hurried = 0
+  window.setTimeout = (run, ms, ...more) => {
+    if (ms < 300 || ms > 400) return later(run, ms, ...more)
+    window.hurried += 1
+    queueMicrotask(run)
+    return 0
+  }
+}`
+
 describe.skipIf(!hasBrowser)('incoming messages', () => {
   test('a subscriber writes STOP: the owner sees it, finds the number on the blacklist, and removes it', async () => {
     await write(anna, 'Stop', 'SHOP')
@@ -74,6 +86,21 @@ describe.skipIf(!hasBrowser)('incoming messages', () => {
     await eventually(async () => expect(await page.getByRole('row').count()).toBe(2))
     await page.getByText(/Searched from .* to /).waitFor()
     expect(page.url()).toContain('q=when')
+    faults.expectNone()
+  })
+
+  test('on a slow device a search field keeps the typed text, and a cleared search does not come back', async () => {
+    const { page, faults } = await signedIn('blacklist?q=7999')
+    await page.getByText('Not on the blacklist').waitFor()
+    await page.evaluate(hurryTyping)
+    await page.getByRole('button', { name: 'Clear the search' }).last().click()
+    await rowOf(page, NASTY).waitFor()
+    const field = page.getByRole('textbox', { name: /number/i })
+    expect(await field.inputValue()).toBe('')
+    await field.pressSequentially('79160000063')
+    await eventually(() => expect(page.url()).toContain('79160000063'))
+    expect(await field.inputValue()).toBe('79160000063')
+    expect(await page.evaluate('hurried')).toBeGreaterThan(0)
     faults.expectNone()
   })
 

@@ -1,11 +1,10 @@
 import { NativeSelect, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
 import { channelTypes } from '../../../../src/base/channel-types.ts'
 import { dispatchStatuses } from '../../../../src/domain/dispatches/dispatch.ts'
 import { useFormats } from '../../format.ts'
 import { Icon } from '../../parts/content/icon.tsx'
+import { useTypedSearch } from '../../parts/lists/typed-search.ts'
 import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { useWords } from '../../words/words.ts'
 import { type Listed, type ListSearch, periods } from '../dispatches.ts'
@@ -73,9 +72,7 @@ export function DispatchFilters({ search }: { search: ListSearch }) {
 /** The address changes when the person stops typing. */
 function SearchBox({ value, onChange }: { value: string; onChange(text: string): void }) {
   const { say } = useWords()
-  const [typed, setTyped] = useState(value)
-  const tell = useDebouncedCallback(onChange, 300)
-  useEffect(() => setTyped(value), [value])
+  const { typed, setTyped } = useTypedSearch(value, onChange)
   return (
     <TextInput
       type="search"
@@ -85,10 +82,7 @@ function SearchBox({ value, onChange }: { value: string; onChange(text: string):
       leftSection={<Icon name="search" />}
       maxLength={100}
       value={typed}
-      onChange={({ currentTarget }) => {
-        setTyped(currentTarget.value)
-        tell(currentTarget.value.trim())
-      }}
+      onChange={({ currentTarget }) => setTyped(currentTarget.value)}
     />
   )
 }

@@ -1,28 +1,20 @@
-import { useEffect, useState } from 'react'
 import { Icon } from '../../parts/content/icon.tsx'
+import { useTypedSearch } from '../../parts/lists/typed-search.ts'
 import { useWords } from '../../words/words.ts'
 import styles from './messages.module.css'
 
 type Props = { value: string; onSearch(typed: string): void }
 
-const WAIT_MS = 350
-
 /** The search field. It searches when the person stops typing, or presses Enter. */
 export function SearchBox({ value, onSearch }: Props) {
   const { say } = useWords()
-  const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
-  useEffect(() => {
-    if (typed.trim() === value) return
-    const timer = setTimeout(() => onSearch(typed), WAIT_MS)
-    return () => clearTimeout(timer)
-  }, [typed, value, onSearch])
+  const { typed, setTyped, search } = useTypedSearch(value, onSearch)
   return (
     <search>
       <form
         onSubmit={event => {
           event.preventDefault()
-          onSearch(typed)
+          search()
         }}
       >
         <div className={styles.box}>
@@ -43,7 +35,7 @@ export function SearchBox({ value, onSearch }: Props) {
               aria-label={say('messages.clear')}
               onClick={() => {
                 setTyped('')
-                onSearch('')
+                search('')
               }}
             >
               <Icon name="cross" />

@@ -1,12 +1,11 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
 import { useWords } from '../../words/words.ts'
 import { Icon } from '../content/icon.tsx'
 import { Blank } from '../pages/blank.tsx'
 import styles from './list-filters.module.css'
 import { type ListSearch, MOST_CHARACTERS } from './list-search.ts'
+import { useTypedSearch } from './typed-search.ts'
 
 type Props<State extends string> = {
   search: ListSearch<State>
@@ -37,9 +36,7 @@ export function ListFilters<State extends string>({ search, words, stateLabel, s
 
 /** The address changes when the person stops typing. */
 function SearchBox({ label, value, onChange }: { label: string; value: string; onChange(text: string): void }) {
-  const [typed, setTyped] = useState(value)
-  const tell = useDebouncedCallback(onChange, 300)
-  useEffect(() => setTyped(value), [value])
+  const { typed, setTyped } = useTypedSearch(value, onChange)
   return (
     <TextInput
       type="search"
@@ -49,10 +46,7 @@ function SearchBox({ label, value, onChange }: { label: string; value: string; o
       leftSection={<Icon name="search" />}
       maxLength={MOST_CHARACTERS}
       value={typed}
-      onChange={({ currentTarget }) => {
-        setTyped(currentTarget.value)
-        tell(currentTarget.value.trim())
-      }}
+      onChange={({ currentTarget }) => setTyped(currentTarget.value)}
     />
   )
 }

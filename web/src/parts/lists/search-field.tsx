@@ -1,28 +1,18 @@
 import { CloseButton, TextInput } from '@mantine/core'
-import { useEffect, useRef, useState } from 'react'
 import { Icon } from '../content/icon.tsx'
+import { useTypedSearch } from './typed-search.ts'
 
 type Props = { label: string; clear: string; value: string; maxLength?: number; onSearch(typed: string): void }
 
-const WAIT_MS = 350
-
 /** A search field above a list. It searches when the person stops typing, or presses Enter. */
 export function SearchField({ label, clear, value, maxLength = 100, onSearch }: Props) {
-  const [typed, setTyped] = useState(value)
-  const search = useRef(onSearch)
-  search.current = onSearch
-  useEffect(() => setTyped(value), [value])
-  useEffect(() => {
-    if (typed.trim() === value) return
-    const timer = setTimeout(() => search.current(typed.trim()), WAIT_MS)
-    return () => clearTimeout(timer)
-  }, [typed, value])
+  const { typed, setTyped, search } = useTypedSearch(value, onSearch)
   return (
     <search>
       <form
         onSubmit={event => {
           event.preventDefault()
-          onSearch(typed.trim())
+          search()
         }}
       >
         <TextInput
