@@ -237,9 +237,10 @@ describe('secrets, replay and housekeeping', () => {
     await callbackSecretOf(db.sql, companyId, key)
     const other = callbackKey('another secret of the tests, 32 or longer')
     await expect(callbackSecretOf(db.sql, companyId, other)).rejects.toThrow(/TIDINGS_SECRET has changed/)
-    const made = await replaceCallbackSecret(db.sql, companyId, other)
+    const replace = (id: number) => db.sql.begin(sql => replaceCallbackSecret(sql, id, other))
+    const made = await replace(companyId)
     expect(await callbackSecretOf(db.sql, companyId, other)).toBe(made)
-    await expect(replaceCallbackSecret(db.sql, 999_999, other)).rejects.toMatchObject({ kind: 'not_found' })
+    await expect(replace(999_999)).rejects.toMatchObject({ kind: 'not_found' })
   })
 
   test('a company can replay only its own callbacks', async () => {

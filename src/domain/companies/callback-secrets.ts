@@ -1,4 +1,5 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
+import { lockCompany } from './store.ts'
 
 export type StoredSecret = { plain: string | null; sealed: Buffer | null }
 
@@ -10,7 +11,8 @@ export const selectSecret = (sql: Sql, companyId: number) =>
  * Replaces the plain secret by the encrypted one. If another process has encrypted a secret before, that one stays and is
  * returned. Returns nothing if the plain secret has changed since it was read.
  */
-export function sealSecret(sql: Sql, companyId: number, plain: string | null, sealed: Buffer) {
+export async function sealSecret(sql: Transaction, companyId: number, plain: string | null, sealed: Buffer) {
+  await lockCompany(sql, companyId)
   return sql<{ sealed: Buffer }[]>`
     update companies set
       callback_secret_sealed = coalesce(callback_secret_sealed, ${sealed}),
@@ -20,15 +22,18 @@ export function sealSecret(sql: Sql, companyId: number, plain: string | null, se
 }
 
 /** If two processes create a secret at once, the first one stays. */
-export function insertPlainSecret(sql: Sql, companyId: number, made: string) {
+export async function insertPlainSecret(sql: Transaction, companyId: number, made: string) {
+  await lockCompany(sql, companyId)
   return sql<{ plain: string }[]>`
     update companies set callback_secret = coalesce(callback_secret, ${made}) where company_id = ${companyId}
     returning callback_secret as plain`
 }
 
-export const replaceSecret = (sql: Sql, companyId: number, sealed: Buffer) =>
-  sql`
+export async function replaceSecret(sql: Sql, companyId: number, sealed: Buffer) {
+  await lockCompany(sql, companyId)
+  return sql`
     update companies set callback_secret_sealed = ${sealed}, callback_secret = null where company_id = ${companyId}`
+}
 
 export const selectPlainSecrets = (sql: Sql) =>
   sql<{ companyId: number }[]>`select company_id from companies where callback_secret is not null`

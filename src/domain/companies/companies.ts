@@ -116,6 +116,7 @@ export async function requireActiveCompany(sql: Sql, partner: Partner, companyId
 }
 
 export async function updateCompany(sql: Sql, partner: Partner, companyId: number, change: CompanyChange) {
+  await requireCompany(sql, partner, companyId) // before the lock: a partner must not lock a company of another partner
   await store.lockCompany(sql, companyId)
   const [updated] = await store.updateCompany(sql, partner.partnerId, companyId, change)
   if (!updated) throw notFound('Company')

@@ -5,20 +5,22 @@ import { type Money, money } from '../../base/money.ts'
 import type { Transaction } from '../../db/sql.ts'
 import { countLockWaits, useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
-import { aSingle } from '../../testing/factories.ts'
+import { aPartner, aSingle } from '../../testing/factories.ts'
 import { runnableLanes } from '../../testing/lanes.ts'
 import { testOnOneServer } from '../../testing/one-server.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, stop, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { useErasureSecret } from '../blacklist/erased.ts'
+import { callbackKey, callbackSecretOf, replaceCallbackSecret } from '../callbacks/secrets.ts'
 import type { CascadeContext } from '../cascade-steps/cascade-steps.ts'
-import { updateCompany } from '../companies/companies.ts'
+import { setSwitches, updateCompany } from '../companies/companies.ts'
 import { eraseNumber } from '../erasure/erasure.ts'
 import { endOverdueSteps, enqueueUnread } from '../expiry/expiry.ts'
 import { runsOf } from '../lanes/lane.ts'
 import { takeChunk } from '../lanes/lanes.ts'
 import { closeLease } from '../leases/leases.ts'
-import { correctBalance, lockAccount, lockStatuses, topUp } from '../ledger/ledger.ts'
+import { chargeDueFees } from '../ledger/fees.ts'
+import { correctBalance, lockAccount, lockStatuses, setBilling, topUp } from '../ledger/ledger.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
 import { acceptSingles, appendToLanes } from '../singles/singles.ts'
@@ -230,6 +232,16 @@ testOnOneServer.for(Object.keys(dependents))(
   },
 )
 
+test('a partner cannot wait for the results of a company of another partner, nor lock its statuses', async () => {
+  const { companyId } = await aWorld(db.sql)
+  const other = await aPartner(db.sql)
+  await db.sql.begin(async sql => {
+    await lockStatuses(sql, companyId)
+    const edit = db.sql.begin(tx => updateCompany(tx, other, companyId, { name: 'Mine' }))
+    await expect(edit).rejects.toMatchObject({ kind: 'not_found' })
+  })
+})
+
 /** As an engine does whose operator was away. */
 async function returnChunk({ companyId }: World) {
   const lane = (await runnableLanes(db.sql, new Date())).find(runnable => runnable.companyId === companyId)
@@ -262,7 +274,8 @@ const countingTariffs = [
 ]
 
 const WORKERS = 8
-const ROUNDS = 60
+const ROUNDS = 80
+const key = callbackKey('a secret of the tests, 32 or longer')
 
 /** Any two transactions of a company may meet. PostgreSQL ends one of two that wait for each other with an error. */
 test('transactions of all kinds at once never wait for each other in a circle, and the money is exact', async () => {
@@ -310,6 +323,11 @@ test('transactions of all kinds at once never wait for each other in a circle, a
     () => topUp(db.sql, companyId, { amount: money('10') }, context),
     () => db.sql.begin(sql => correctBalance(sql, companyId, { amount: money('-1'), reason: 'a trial' }, context)),
     () => db.sql.begin(sql => updateCompany(sql, world.partner, companyId, { name: `Company ${random(100)}` })),
+    () => db.sql.begin(sql => setSwitches(sql, companyId, { inbound: random(2) === 0 })),
+    () => db.sql.begin(sql => setBilling(sql, companyId, random(2) === 0 ? 'PREPAID' : 'POSTPAID')),
+    () => db.sql.begin(sql => replaceCallbackSecret(sql, companyId, key)),
+    () => callbackSecretOf(db.sql, companyId, key),
+    () => chargeDueFees(db.sql, context),
     () => returnChunk(world),
   ]
   const work = async () => {
