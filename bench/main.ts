@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import * as authorize from './authorize.ts'
+import { authorize, authorizeSmpp } from './authorize.ts'
 import * as bytes from './bytes.ts'
 import * as cabinet from './cabinet.ts'
 import * as cabinetUpload from './cabinet-upload.ts'
@@ -44,6 +44,7 @@ const benches: Bench[] = [
   statistics,
   latency,
   authorize,
+  authorizeSmpp,
   callbacks,
   ingest,
   read,

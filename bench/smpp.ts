@@ -38,7 +38,7 @@ export const smppMemory: Bench = {
 type Scene = { stage: Stage; smsc: Child; engine: Child }
 
 /** An SMSC and an engine, each in a process of its own. */
-function withEngine(measure: (scene: Scene) => Promise<Figure[]>): Promise<Figure[]> {
+export function withEngine(measure: (scene: Scene) => Promise<Figure[]>): Promise<Figure[]> {
   return onStage(async stage => {
     const smsc = await startChild('smpp-smsc.ts', {})
     let engine: Child | undefined

@@ -43,6 +43,7 @@ const usual: Usual[] = [
   { bench: 'message', seconds: 90 },
   { bench: 'callbacks', seconds: 60 },
   { bench: 'authorize', seconds: 80 },
+  { bench: 'authorize-smpp', seconds: 100 },
   { bench: 'verifier', seconds: 150 },
   { bench: 'ingest', seconds: 80 },
   { bench: 'latency', seconds: 70 },

@@ -79,6 +79,11 @@ export type Feed = {
   late?(answer: LateAnswer): Promise<void>
   /** The time of the database: the clock of this machine may be wrong. */
   now?(): Date
+  /**
+   * Submits verification codes that wait for this thread. A channel that works on many messages at once calls it between
+   * two of them. This may call `submit` of the same channel or of another one.
+   */
+  submitCodes?(): void
 }
 
 /** The time of the feed, or of this machine if the feed has none. */

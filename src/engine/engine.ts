@@ -59,10 +59,12 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 type Parts = Awaited<ReturnType<typeof startParts>>
 
 async function startParts(options: EngineOptions) {
-  const parts = await openSendingParts(options)
+  let codesThread: CodesThread | undefined
+  const submitCodes = () => codesThread?.submitCodes()
+  const parts = await openSendingParts(options, options.startCodesThread ? { submitCodes } : {})
   const { context, gateways } = parts
   const callbacks = await startCallbacks(context)
-  const codesThread =
+  codesThread =
     options.startCodesThread &&
     new CodesThread({
       log: options.log,

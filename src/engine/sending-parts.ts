@@ -14,18 +14,20 @@ export type SendingParts = Awaited<ReturnType<typeof openSendingParts>>
 
 /** What only the codes thread has. `recording`: connections for its recorder alone. */
 type OfThread = { giveStates?: (states: ThreadState[], unrecorded: number) => void; recording?: Pool }
+/** What only an engine with a codes thread has. */
+type OfEngine = { submitCodes?: () => void }
 
 /** What an engine and its codes thread need alike to send messages and to record the results. */
-export async function openSendingParts(options: EngineOptions, ofThread: OfThread = {}) {
+export async function openSendingParts(options: EngineOptions, own: OfThread & OfEngine = {}) {
   const { sql, log, secret } = options
-  const { giveStates, recording = sql } = ofThread
+  const { giveStates, submitCodes, recording = sql } = own
   const databaseClock = await DatabaseClock.follow({ sql, log, ownClock: options.ownClock })
   const context: EngineContext = { ...options, clock: options.clock ?? databaseClock.now }
   const worker = randomUUID()
   const numbering = await watchNumbering(sql, { onError: err => log.warn({ err }, 'numbering.not_read') })
   const cascades = { numbering: () => numbering.current(), linkBase: `${options.publicUrl ?? ''}/s` }
   const recorder = new Recorder({ ...context, sql: recording, cascades })
-  const feeds = { ...context, recorder, numbering: cascades.numbering }
+  const feeds = { ...context, recorder, numbering: cascades.numbering, submitCodes }
   const gateways = await Gateways.open({
     sql,
     log,

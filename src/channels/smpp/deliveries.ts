@@ -45,6 +45,7 @@ export class Deliveries {
   }
 
   take(pdu: Delivery, answer: Respond): void {
+    this.#feed.submitCodes?.()
     if (isReceipt(pdu)) this.#takeReceipt(pdu, answer)
     else this.#takeMessage(pdu, answer)
   }

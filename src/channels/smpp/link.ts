@@ -131,6 +131,11 @@ export class Link {
     this.#requests.set(sequence, { command: draft.command, done, late, sentAt, at: performance.now() })
   }
 
+  /** Writes the requests so far at once, without waiting for others. */
+  flush(): void {
+    this.#connection.flush()
+  }
+
   /** Bound, and not about to end. */
   get isUp(): boolean {
     return this.#isBound && this.#connection.isOpen

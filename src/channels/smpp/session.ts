@@ -71,6 +71,11 @@ export class Session {
     this.#link.request(draft, settle, late)
   }
 
+  /** Writes the submissions so far at once, without waiting for others. */
+  flush(): void {
+    this.#link?.flush()
+  }
+
   /** How many more submissions the session takes now. */
   room(): number {
     return this.#link && this.isUp() ? this.#pace.room(this.#link.open, performance.now()) : 0

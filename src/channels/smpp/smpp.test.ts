@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import smppPackage, { type PDU as PackagePdu, type Session as PackageSession } from 'smpp'
@@ -44,7 +44,7 @@ function aFeed(behaviour: { receipts?: () => Promise<void>; inbound?: () => Prom
 
 const quick = {
   connectMs: 2000,
-  requestMs: 1000,
+  requestMs: 30_000,
   enquireMs: 5000,
   firstBackoffMs: 20,
   mostBackoffMs: 200,
@@ -285,6 +285,67 @@ describe('against our SMSC', () => {
     await send(channel, [code])
     expect(messages.findIndex(({ to }) => to === code.destination)).toBeLessThan(5)
     await Promise.all(others)
+  })
+
+  test('a code that is waiting for this thread goes before the rest of a batch, within the window', async () => {
+    let open = 0
+    let most = 0
+    const { smsc, messages } = await anSmsc({ answerMs: 20 })
+    smsc.behave({
+      onMessage(message) {
+        messages.push(message)
+        most = Math.max(most, ++open)
+        setTimeout(() => open--, 15)
+      },
+    })
+    const code = aMessage({ isCode: true })
+    const started: number[] = []
+    let isWaiting = true
+    let sendingCode: Promise<unknown> | undefined
+    const told = aFeed()
+    const submitCodes = () => {
+      if (!isWaiting || started.length !== 3) return
+      isWaiting = false
+      sendingCode = send(smpp.channel, [code])
+    }
+    const smpp = aChannel(smsc.port, { window: 5 }, { ...told, feed: { ...told.feed, submitCodes } })
+    await smpp.up()
+    await send(smpp.channel, many(20), () => {
+      started.push(started.length)
+      return true
+    })
+    await sendingCode
+    expect(messages.findIndex(({ to }) => to === code.destination)).toBe(3)
+    expect(messages).toHaveLength(21)
+    expect(most).toBeLessThanOrEqual(5)
+  })
+
+  test('a code that is waiting for this thread is written between two received messages', async () => {
+    const { smsc, messages } = await anSmsc()
+    const code = aMessage({ isCode: true })
+    const written: boolean[] = []
+    let sendingCode: Promise<unknown> | undefined
+    let hasCode = false
+    let isSubmitting = false
+    const told = aFeed()
+    const submitCodes = () => {
+      if (!hasCode || isSubmitting) return
+      written.push(writing.mock.calls.some(([bytes]) => Buffer.from(bytes).includes(code.destination)))
+      isSubmitting = true // submitting asks for waiting codes, too
+      sendingCode ??= send(smpp.channel, [code])
+      isSubmitting = false
+    }
+    const smpp = aChannel(smsc.port, {}, { ...told, feed: { ...told.feed, submitCodes } })
+    await smpp.up()
+    const writing = vi.spyOn(Socket.prototype, 'write')
+    atEnd.push(() => writing.mockRestore())
+    hasCode = true
+    // Both arrive in one piece, so without a flush the code would be written after the second.
+    for (const from of ['79160000001', '79160000002'])
+      smsc.deliver({ systemId: 'tidings', from, to: '4321', text: 'Hello' })
+    await eventually(() => expect(messages.map(({ to }) => to)).toContain(code.destination))
+    await sendingCode
+    expect(written.slice(0, 2)).toEqual([false, true])
   })
 
   test('batches take turns: a single message does not wait behind a large batch', async () => {

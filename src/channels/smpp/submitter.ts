@@ -42,10 +42,11 @@ export class Submitter implements Pick<Channel, 'submit'> {
   readonly #settings: SmppSettings
   readonly #sessions: () => Session[]
   readonly #ids: MessageIds
-  readonly #feed: Pick<Feed, 'late' | 'now'>
+  readonly #feed: Pick<Feed, 'late' | 'now' | 'submitCodes'>
   readonly #batches: Batch[] = []
   readonly #ready: ReadyPart[] = []
   #turn = 0
+  #isPumping = false
   #patience: NodeJS.Timeout | undefined
   #isStopped = false
   #submitted = 0
@@ -55,7 +56,7 @@ export class Submitter implements Pick<Channel, 'submit'> {
     settings: SmppSettings,
     sessions: () => Session[],
     ids: MessageIds,
-    feed: Pick<Feed, 'late' | 'now'> = {},
+    feed: Pick<Feed, 'late' | 'now' | 'submitCodes'> = {},
   ) {
     this.#settings = settings
     this.#sessions = sessions
@@ -71,9 +72,20 @@ export class Submitter implements Pick<Channel, 'submit'> {
     })
   }
 
-  /** Submits as many parts as the sessions take. Must be called when they may take more. */
+  /** Submits as many parts as the sessions take. Must be called when they may take more. A call within a call changes nothing. */
   pump() {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    try {
+      this.#submitAll()
+    } finally {
+      this.#isPumping = false
+    }
+  }
+
+  #submitAll() {
     for (;;) {
+      this.#feed.submitCodes?.()
       const session = this.#roomiest()
       if (!session) return this.#waitForRoom()
       const next = this.#ready.shift() ?? this.#startNext()
@@ -156,6 +168,7 @@ export class Submitter implements Pick<Channel, 'submit'> {
         answer => this.#onAnswer(started, part, answer),
         answer => this.#onLateAnswer(submission, part, answer),
       )
+      if (submission.message.isCode) session.flush() // the receipts that are being read may take long
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
       submission.endSubmitting()

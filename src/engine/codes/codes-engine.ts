@@ -14,6 +14,7 @@ import { listen, openSendingParts, type SendingParts } from '../sending-parts.ts
 import { CONNECTIONS_FOR_RECORDING } from './connections.ts'
 import { LentChannels } from './lent-channels.ts'
 import type { FromCodes, ToCodes } from './protocol.ts'
+import { RequestSender } from './requests.ts'
 
 const SPEAK_EVERY_MS = 1000
 
@@ -24,7 +25,10 @@ const SPEAK_EVERY_MS = 1000
  */
 export async function serveCodes(options: EngineOptions, port: MessagePort): Promise<void> {
   const post = (message: FromCodes) => port.postMessage(message)
-  const lent = new LentChannels(post)
+  const requests = new RequestSender()
+  const { receiving } = requests
+  port.postMessage({ kind: 'request_port', receiving } satisfies FromCodes, [receiving.port])
+  const lent = new LentChannels(request => requests.post(request))
   const stopping = new AbortController()
   port.on('message', (message: ToCodes) => {
     if (message.kind === 'stop') stopping.abort()
@@ -39,6 +43,7 @@ export async function serveCodes(options: EngineOptions, port: MessagePort): Pro
   await stopParts(parts)
   await recording.end({ timeout: 1 })
   clearInterval(speaking)
+  requests.close()
   port.close()
 }
 

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import type { Channel, Outgoing, SendResult } from '../../channels/channel.ts'
+import type { Channel, Feed, Outgoing, SendResult } from '../../channels/channel.ts'
 import { connect } from '../../db/sql.ts'
+import type { Gateway } from '../../domain/gateways/gateway.ts'
 import { addGateway, changeGateway } from '../../domain/gateways/gateways.ts'
 import { waitForEngines } from '../../domain/gateways/monitoring/states.ts'
 import { gatewayKey } from '../../domain/gateways/secrets.ts'
@@ -95,6 +96,7 @@ async function untilThreadSends(world: World, lines: { msg: string }[]) {
 /** A gateway whose connection the main thread has. */
 async function aLentGateway(answer: (message: Outgoing) => SendResult | Promise<SendResult>) {
   const submitted: string[] = []
+  const feeds: Feed[] = []
   const channel: Channel = {
     window: 10,
     health: () => ({ up: true }),
@@ -115,7 +117,11 @@ async function aLentGateway(answer: (message: Outgoing) => SendResult | Promise<
     settings: {},
     partsPerSecond: null,
   })
-  return { gateway: gateway!, submitted, connect: () => channel }
+  const connect = (_: Gateway, feed: Feed) => {
+    feeds.push(feed)
+    return channel
+  }
+  return { gateway: gateway!, submitted, feeds, connect }
 }
 
 test.each<[string, SendResult, string]>([
@@ -281,4 +287,19 @@ test('a slow operator gets all codes, one after the other', async () => {
   await eventually(() => expect(submitted).toHaveLength(7))
   const leases = await db.sql<{ attempts: number }[]>`select attempts from leases where company_id = ${world.companyId}`
   expect(leases.map(({ attempts }) => attempts)).toEqual([0]) // all are of one chunk, which did not return
+})
+
+/** Much longer than a code needs to the main thread. A failure must end. */
+const LONGEST_WORK_MS = 120_000
+
+test('a code is submitted while the main thread works without a pause', async () => {
+  const { submitted, feeds, connect } = await aLentGateway(() => ({ kind: 'accepted', delivered: true }))
+  const world = await aWorld(db.sql)
+  const { lines } = await anEngineWithThread({ connect })
+  await untilThreadSends(world, lines)
+  const code = await sendCode(world)
+  const until = performance.now() + LONGEST_WORK_MS
+  while (!submitted.includes(code) && performance.now() < until) feeds[0]!.submitCodes?.() // the event loop waits
+  expect(submitted).toContain(code)
+  await untilStatus(code, 'DELIVERED')
 })

@@ -2,7 +2,8 @@ import type { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { within } from '../../base/concurrency/within.ts'
 import type { Gateways } from '../gateways/gateways.ts'
-import { type FromCodes, type LentState, monotonicMs, type ToCodes } from './protocol.ts'
+import { type FromCodes, type LentState, monotonicMs, type Request, type ToCodes } from './protocol.ts'
+import { RequestReceiver } from './requests.ts'
 
 /** How often the thread learns which gateways are up. */
 const STATES_EVERY_MS = 100
@@ -22,7 +23,7 @@ export type CodesThreadContext = {
   onWanted(subject: string, forMs: number): void
 }
 
-type Submit = Extract<FromCodes, { kind: 'submit' }>
+type Submit = Extract<Request, { kind: 'submit' }>
 /** Messages of the thread that are being submitted. */
 type Call = { latestAt: number; withdrawn: Set<number> }
 
@@ -64,6 +65,11 @@ export class CodesThread {
     }
   }
 
+  /** Submits the codes that the thread asks for. Long work of the main thread calls it, because codes must not wait for its end. */
+  submitCodes(): void {
+    this.#running?.submitCodes()
+  }
+
   /** Resolves when the thread has sent and recorded its codes, at the latest after `limitMs`. */
   async stop(limitMs: number): Promise<void> {
     this.#isStopping = true
@@ -84,6 +90,7 @@ class RunningThread {
   readonly #ended = Promise.withResolvers<void>()
   readonly #calls = new Map<number, Call>()
   readonly #telling: NodeJS.Timeout
+  #requests: RequestReceiver | undefined
   #states = ''
   #silentTurns = 0
   isReady = false
@@ -97,9 +104,14 @@ class RunningThread {
     this.#telling = setInterval(() => this.#turn(), STATES_EVERY_MS)
     this.#worker.on('exit', () => {
       clearInterval(this.#telling)
+      this.#requests?.close()
       onEnd()
       this.#ended.resolve()
     })
+  }
+
+  submitCodes(): void {
+    this.#requests?.takeWaiting()
   }
 
   async stop(limitMs: number): Promise<void> {
@@ -111,6 +123,9 @@ class RunningThread {
   #take(message: FromCodes): void {
     this.#silentTurns = 0
     switch (message.kind) {
+      case 'request_port':
+        this.#requests = new RequestReceiver(message.receiving, request => this.#takeRequest(request))
+        break
       case 'ready':
         this.#tellStates()
         this.isReady = true
@@ -122,13 +137,13 @@ class RunningThread {
         break
       case 'wanted':
         this.#context.onWanted(message.subject, message.forMs)
-        break
-      case 'submit':
-        void this.#submit(message)
-        break
-      case 'extend':
-        this.#extend(message)
     }
+  }
+
+  #takeRequest(request: Request): void {
+    this.#silentTurns = 0
+    if (request.kind === 'submit') void this.#submit(request)
+    else this.#extend(request)
   }
 
   /** The connection of the gateway may be gone by now. Then no result is reported. */
@@ -152,7 +167,7 @@ class RunningThread {
     this.#calls.delete(call)
   }
 
-  #extend({ call, latestAt, withdrawn }: Extract<FromCodes, { kind: 'extend' }>) {
+  #extend({ call, latestAt, withdrawn }: Extract<Request, { kind: 'extend' }>) {
     const open = this.#calls.get(call)
     if (!open) return // its answer is on its way
     open.latestAt = latestAt

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import type { Outgoing, SendResult } from '../../channels/channel.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { LentChannels } from './lent-channels.ts'
-import { type FromCodes, monotonicMs } from './protocol.ts'
+import { monotonicMs, type Request } from './protocol.ts'
 
-type Submit = Extract<FromCodes, { kind: 'submit' }>
+type Submit = Extract<Request, { kind: 'submit' }>
 
 function aLentChannel() {
   const posted: Submit[] = []

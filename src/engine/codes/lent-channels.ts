@@ -1,5 +1,5 @@
 import type { Channel, Health, Outgoing, SendResult } from '../../channels/channel.ts'
-import { type FromCodes, type LentState, monotonicMs, type ToCodes } from './protocol.ts'
+import { type LentState, monotonicMs, type Request, type ToCodes } from './protocol.ts'
 
 /**
  * The main thread submits a message within this time or not at all. It is shorter than the time between the last
@@ -19,12 +19,12 @@ type Call = { report: Report; answered: () => void; failed: (error: Error) => vo
  * share them: a code is submitted over the connections of the main thread.
  */
 export class LentChannels {
-  readonly #post: (message: FromCodes) => void
+  readonly #post: (request: Request) => void
   readonly #states = new Map<number, LentState>()
   readonly #calls = new Map<number, Call>()
   #lastCall = 0
 
-  constructor(post: (message: FromCodes) => void) {
+  constructor(post: (request: Request) => void) {
     this.#post = post
   }
 

@@ -31,6 +31,7 @@ export type FeedContext = {
   /** Finds the operator of a subscriber who wrote. Without it callbacks do not contain the operator. */
   numbering?: () => Numbering
   tracer?: Tracer | undefined
+  submitCodes?: (() => void) | undefined
 }
 
 const KEPT_AT_ONCE = 1000
@@ -57,6 +58,7 @@ export function feedOf(context: FeedContext, gatewayId: number): Feed {
     late: answer => noteLate(context, gatewayId, answer),
     gone: address => removeAddress(context.sql, gatewayId, address),
     ...(context.clock ? { now: context.clock } : {}),
+    ...(context.submitCodes ? { submitCodes: context.submitCodes } : {}),
   }
 }
 

@@ -19,7 +19,7 @@ const MOST_UNSENT_BYTES = 1024 * 1024
 const CLOSE_WITHIN_MS = 1000
 
 /**
- * PDUs over a socket, for an ESME or an SMSC. All PDUs of one turn of the event loop are written at once. An unreadable
+ * PDUs over a socket, for an ESME or an SMSC. PDUs are collected and written together when the running code ends. An unreadable
  * PDU is answered with generic_nack. An impossible length is answered too, and ends the connection.
  */
 export class Connection {
@@ -52,8 +52,19 @@ export class Connection {
   send(draft: Draft): void {
     const bytes = encode(draft)
     if (!this.#socket.writable) return
-    if (this.#unsent.length === 0) queueMicrotask(() => this.#flush())
+    if (this.#unsent.length === 0) queueMicrotask(() => this.flush())
     this.#unsent.push(bytes)
+  }
+
+  /** Writes the collected PDUs now. */
+  flush(): void {
+    const [first] = this.#unsent
+    if (!first) return
+    const bytes = this.#unsent.length === 1 ? first : Buffer.concat(this.#unsent)
+    this.#unsent = []
+    if (!this.#socket.writable) return
+    this.#socket.write(bytes)
+    if (this.#socket.writableLength > MOST_UNSENT_BYTES) this.#clog()
   }
 
   /** Stops reading, so that the peer must wait. */
@@ -81,7 +92,7 @@ export class Connection {
   close(reason: string): void {
     this.#note(reason)
     this.#framer.stop()
-    this.#flush()
+    this.flush()
     this.#socket.end()
     this.#socket.resume() // further input is read and dropped: a paused socket would not notice the end
     setTimeout(() => this.#socket.destroy(), CLOSE_WITHIN_MS).unref()
@@ -111,16 +122,6 @@ export class Connection {
 
   #refuse({ status, sequence }: Malformed) {
     this.send({ command: 'generic_nack', status, sequence })
-  }
-
-  #flush() {
-    const [first] = this.#unsent
-    if (!first) return
-    const bytes = this.#unsent.length === 1 ? first : Buffer.concat(this.#unsent)
-    this.#unsent = []
-    if (!this.#socket.writable) return
-    this.#socket.write(bytes)
-    if (this.#socket.writableLength > MOST_UNSENT_BYTES) this.#clog()
   }
 
   #clog() {
