@@ -150,20 +150,21 @@ const badName = (file: string) => /(^|[/.-])(utils?|helpers?|manager|index)([/.-
 
 const src = import.meta.dirname
 
-const filesOf = (folder: string) =>
+const filesOf = (folder: string, endings = /\.ts$/) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map(file => file.replaceAll(sep, '/'))
-    .filter(file => file.endsWith('.ts'))
+    .filter(file => endings.test(file))
 
-function readSources(): Sources {
-  const files = filesOf(src).filter(file => !isOfTests(file))
-  return new Map(files.map(file => [file, importsIn(file, readFileSync(join(src, file), 'utf8'))]))
+/** The sources of a folder with their imports, as paths below the folder. */
+function readSources(folder = src, endings?: RegExp): Sources {
+  const files = filesOf(folder, endings).filter(file => !isOfTests(file))
+  return new Map(files.map(file => [file, importsIn(file, readFileSync(join(folder, file), 'utf8'))]))
 }
 
 const STATEMENT = /^\s*(import|export)\s(?:([^'"`;]*?)\sfrom\s)?\s*['"]([^'"]+)['"]/gm
 const CALL = /\bimport\(\s*['"]([^'"]+)['"]/g
 
-/** Relative imports of a file, static and dynamic, as paths below `src`. */
+/** Relative imports of a file, static and dynamic, as paths below the folder of its sources. */
 function importsIn(file: string, text: string): Import[] {
   const statements = [...text.matchAll(STATEMENT)].map(([, , what = '', from]) => ({
     from: from!,
@@ -224,6 +225,15 @@ describe('the sources', () => {
 
   test('there are no circles', () => {
     expect(circleIn(sources)).toEqual([])
+  })
+
+  test.each([
+    ['the cabinet', 'web/src', 'router.tsx'],
+    ['the widget', 'widget', 'mount.ts'],
+  ])('%s has no circles either', (_, folder, known) => {
+    const pages = readSources(join(src, '..', folder), /\.tsx?$/)
+    expect(pages.get(known)?.length).toBeGreaterThan(0)
+    expect(circleIn(pages)).toEqual([])
   })
 
   test('a command loads no package, database, server or engine before it runs', () => {

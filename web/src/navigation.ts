@@ -1,6 +1,6 @@
 import type { IconName } from './parts/content/icon.tsx'
 import type { Me, Right } from './session.ts'
-import type { Key } from './words/words.ts'
+import type { Key } from './words/dictionary.ts'
 
 /** A page with its icon and the right that it requires. */
 export type NavigationPage = {

@@ -1,5 +1,6 @@
 import { NoAnswer, ServerError } from './api.ts'
-import type { Key, Words } from './words/words.ts'
+import type { Key } from './words/dictionary.ts'
+import type { Words } from './words/words.ts'
 
 type ProblemKey = Extract<Key, `problem.${string}`>
 

@@ -7,6 +7,7 @@ import { developersRoutes } from './developers/routes.ts'
 import { dispatchesRoutes } from './dispatches/routes.ts'
 import { documentsRoutes } from './documents/routes.ts'
 import { gatewaysRoutes } from './gateways/routes.ts'
+import { basepath } from './go-back.ts'
 import { healthRoutes } from './health/routes.ts'
 import { inboundRoutes } from './inbound/routes.ts'
 import { invitationRoutes } from './invitation/routes.ts'
@@ -28,8 +29,6 @@ import { signInRoutes } from './sign-in/routes.ts'
 import { tariffsRoutes } from './tariffs/routes.ts'
 import { templatesRoutes } from './templates/routes.ts'
 import { verificationRoutes } from './verification/routes.ts'
-
-const basepath = new URL(document.baseURI).pathname
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
@@ -94,6 +93,3 @@ export const loadScriptsOfPage = () =>
       .matchRoutes(router.latestLocation)
       .map(({ routeId }) => router.loadRouteChunk(router.routesById[routeId as keyof typeof router.routesById])),
   )
-
-/** Opens the page that the person requested before signing in. */
-export const goBackTo = (back = '/') => router.history.replace(basepath.replace(/\/$/, '') + back)

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { isInn } from '../../../src/base/inn.ts'
 import type { NewCompany } from '../../../src/http/cabinet/companies/company-list.ts'
 import { useKept } from '../parts/forms/kept-form.ts'
-import type { Key } from '../words/words.ts'
+import type { Key } from '../words/dictionary.ts'
 
 /** The values of a form while a person fills it in. A budget may be empty. */
 export type CompanyForm = Omit<NewCompany, 'budget' | 'partnerId'> & { budget: string | number; partnerId: string }

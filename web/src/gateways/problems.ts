@@ -1,6 +1,7 @@
 import { ServerError } from '../api.ts'
 import { describeProblem } from '../problems.ts'
-import type { Key, Words } from '../words/words.ts'
+import type { Key } from '../words/dictionary.ts'
+import type { Words } from '../words/words.ts'
 
 /** A refusal of the server, translated, with the field that it names. */
 export type FieldProblem = { field: string | undefined; text: string }

@@ -1,7 +1,8 @@
 import { useFormats } from '../format.ts'
 import { Status, type StatusKind } from '../parts/content/status.tsx'
 import table from '../parts/lists/table.module.css'
-import { type Key, useWords } from '../words/words.ts'
+import type { Key } from '../words/dictionary.ts'
+import { useWords } from '../words/words.ts'
 import styles from './health.module.css'
 import type { Health } from './health.ts'
 

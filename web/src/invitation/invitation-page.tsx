@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import type {
   Acceptance,
@@ -9,6 +9,7 @@ import type {
   SignInAnswer,
 } from '../../../src/http/cabinet/sign-in/session.ts'
 import { ask, ServerError } from '../api.ts'
+import { useGoBackTo } from '../go-back.ts'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
 import { PasswordField, refusalOfNew } from '../parts/forms/password-field.tsx'
 import { BoneRows } from '../parts/lists/bones.tsx'
@@ -16,7 +17,6 @@ import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { usePageTitle } from '../parts/pages/page-head.tsx'
 import { describeProblem } from '../problems.ts'
-import { goBackTo, router } from '../router.tsx'
 import { queryClient } from '../session.ts'
 import { Entrance } from '../sign-in/entrance.tsx'
 import { useWords } from '../words/words.ts'
@@ -110,15 +110,18 @@ function Welcome({ token, login }: { token: string; login: string }) {
 }
 
 /** Signs in with the new password. A person with a second factor enters the code on the sign-in page. */
-const useAccept = (login: string) =>
-  useMutation({
+function useAccept(login: string) {
+  const navigate = useNavigate()
+  const goBackTo = useGoBackTo()
+  return useMutation({
     mutationFn: async (acceptance: Acceptance) => {
       await ask<AcceptanceAnswer>('POST', '/invitation/accept', acceptance)
       return ask<SignInAnswer>('POST', '/session', { login, password: acceptance.password })
     },
     onSuccess: ({ needsSecondFactor }) => {
       queryClient.clear()
-      if (needsSecondFactor) return router.navigate({ to: '/sign-in' })
+      if (needsSecondFactor) return navigate({ to: '/sign-in' })
       goBackTo('/')
     },
   })
+}

@@ -6,8 +6,8 @@ import { useState } from 'react'
 import type { CompaniesAnswer } from '../../../src/http/cabinet/companies/companies.ts'
 import { ask } from '../api.ts'
 import { useWords } from '../words/words.ts'
-import type { DraftUse } from './draft.ts'
 import { withoutNames } from './offer.ts'
+import type { DraftUse } from './use-draft.ts'
 
 /** The company that sends. It is the company of the header, which the address contains. */
 export function CompanyField({ use, companyId }: { use: DraftUse; companyId: number | undefined }) {

@@ -3,10 +3,10 @@ import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Icon } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
-import type { DraftUse } from './draft.ts'
 import styles from './new-dispatch.module.css'
 import type { Offer } from './offer.ts'
 import { type Step, steps } from './steps.ts'
+import type { DraftUse } from './use-draft.ts'
 
 export type StepProps = { use: DraftUse; offer: Offer }
 

@@ -1,7 +1,7 @@
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useGoBackTo } from '../go-back.ts'
 import { usePageTitle } from '../parts/pages/page-head.tsx'
-import { goBackTo } from '../router.tsx'
 import { queryClient } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { Entrance } from './entrance.tsx'
@@ -12,6 +12,7 @@ import { SecondStep } from './second-step.tsx'
 export function SignInPage() {
   const { say } = useWords()
   const { back, over } = useSearch({ from: '/sign-in' })
+  const goBackTo = useGoBackTo()
   const [needsCode, setNeedsCode] = useState(false)
   usePageTitle(say('signIn.title'))
 

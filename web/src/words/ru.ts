@@ -1,4 +1,5 @@
 import { traffic } from '../../../src/base/words/traffic-ru.ts'
+import type { FirstWords } from './dictionary.ts'
 import { dispatches } from './ru/dispatches.ts'
 import { messages } from './ru/messages.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
@@ -7,7 +8,6 @@ import { palette } from './ru/palette.ts'
 import { refusals } from './ru/refusals.ts'
 import { send } from './ru/send.ts'
 import { shared } from './ru/shared.ts'
-import type { FirstWords } from './words.ts'
 
 export const ru: FirstWords = {
   'app.name': 'Tidings',

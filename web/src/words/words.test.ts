@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { errorDescriptions } from '../../../src/base/error-codes.ts'
+import type { Dictionary, Text } from './dictionary.ts'
 import { company as companyEnglish } from './en/of-company.ts'
 import { service as serviceEnglish } from './en/of-service.ts'
 import { verification as verificationEnglish } from './en/verification.ts'
@@ -10,7 +11,7 @@ import { company as companyRussian } from './ru/of-company.ts'
 import { service as serviceRussian } from './ru/of-service.ts'
 import { verification as verificationRussian } from './ru/verification.ts'
 import { ru as firstRussian } from './ru.ts'
-import { currentWords, type Dictionary, showLanguage, type Text, withWords, wordsOf } from './words.ts'
+import { currentWords, showLanguage, withWords, wordsOf } from './words.ts'
 
 const en = { ...firstEnglish, ...companyEnglish, ...serviceEnglish, ...verificationEnglish }
 const ru = { ...firstRussian, ...companyRussian, ...serviceRussian, ...verificationRussian }

@@ -1,6 +1,7 @@
 import { NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core'
 import { PasswordField } from '../../parts/forms/password-field.tsx'
-import { type Key, useWords } from '../../words/words.ts'
+import type { Key } from '../../words/dictionary.ts'
+import { useWords } from '../../words/words.ts'
 import styles from '../gateways.module.css'
 import type { Field } from '../gateways.ts'
 

@@ -10,7 +10,7 @@ import { PageHead } from '../../parts/pages/page-head.tsx'
 import { keyOf } from '../../problems.ts'
 import { useMe } from '../../session.ts'
 import { useWords } from '../../words/words.ts'
-import { type Draft, type DraftUse, sendingOf } from '../draft.ts'
+import { type Draft, sendingOf } from '../draft.ts'
 import { keptFile } from '../kept-draft.ts'
 import styles from '../new-dispatch.module.css'
 import { formOf, madeBy, numberOf, readingOf } from '../offer.ts'
@@ -19,6 +19,7 @@ import { postUntilAnswered } from '../recipients/reading/post.ts'
 import { runTask } from '../recipients/reading/reader.ts'
 import { apiAddress } from '../recipients/recipients-step.tsx'
 import { useGoTo } from '../step.tsx'
+import type { DraftUse } from '../use-draft.ts'
 
 type State =
   | { phase: 'uploading'; done: number; isWaiting: boolean }

@@ -2,9 +2,10 @@ import { Button, Switch } from '@mantine/core'
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react'
 import { Icon } from '../../parts/content/icon.tsx'
 import { useWords } from '../../words/words.ts'
-import type { Draft, DraftUse } from '../draft.ts'
+import type { Draft } from '../draft.ts'
 import styles from '../new-dispatch.module.css'
 import { samplesOf } from '../offer.ts'
+import type { DraftUse } from '../use-draft.ts'
 import { type Dear, dearSigns, measure, mostIn, rendered } from './message-text.ts'
 
 type Props = { draft: Draft; change: DraftUse['change'] }

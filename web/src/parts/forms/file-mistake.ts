@@ -1,6 +1,7 @@
 import { ServerError } from '../../api.ts'
 import { describeProblem } from '../../problems.ts'
-import type { Key, Words } from '../../words/words.ts'
+import type { Key } from '../../words/dictionary.ts'
+import type { Words } from '../../words/words.ts'
 
 /**
  * Mistakes in uploaded files, explained in the reader's language with advice. The named groups of a pattern fill the

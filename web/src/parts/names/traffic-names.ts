@@ -1,6 +1,7 @@
 import type { ChannelType } from '../../../../src/base/channel-types.ts'
 import type { Brand } from '../../../../src/domain/numbering/brand.ts'
-import { type Key, useWords } from '../../words/words.ts'
+import type { Key } from '../../words/dictionary.ts'
+import { useWords } from '../../words/words.ts'
 
 type ReasonCode = Extract<Key, `reason.${number}`> extends `reason.${infer Code extends number}` ? Code : never
 

@@ -1,4 +1,4 @@
-import type { Key } from '../../words/words.ts'
+import type { Key } from '../../words/dictionary.ts'
 import type { PricingModel } from '../names.ts'
 import type { Tariff } from '../tariffs.ts'
 

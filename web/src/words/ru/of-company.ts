@@ -1,4 +1,4 @@
-import type { FurtherWords } from '../words.ts'
+import type { FurtherWords } from '../dictionary.ts'
 import { blacklist } from './blacklist.ts'
 import { companies } from './companies.ts'
 import { developers } from './developers.ts'

@@ -1,4 +1,4 @@
-import type { FurtherWords } from '../words.ts'
+import type { FurtherWords } from '../dictionary.ts'
 import { audit } from './audit.ts'
 import { fileMistakes } from './file-mistakes.ts'
 import { gateways } from './gateways.ts'
