@@ -72,7 +72,10 @@ export class Submitter implements Pick<Channel, 'submit'> {
     })
   }
 
-  /** Submits as many parts as the sessions take. Must be called when they may take more. A call within a call changes nothing. */
+  /**
+   * Submits as many parts as the sessions take. Must be called when they may take more. A call within a call changes
+   * nothing: the outer one goes on with what the inner one added.
+   */
   pump() {
     if (this.#isPumping) return
     this.#isPumping = true

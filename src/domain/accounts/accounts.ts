@@ -8,8 +8,8 @@ export const openAccounts = (sql: Sql, companyIds: Fragment) => sql`
 /**
  * Locks the account until the transaction ends. Every change of money takes this lock.
  *
- * The table of messages is locked before the row, as by any reader. Otherwise a transaction could hold the account and then wait behind the
- * detachment of a month, which waits for results, which wait for the account.
+ * The table of messages is locked before the row, as by any reader. Otherwise a transaction could hold the account and then
+ * wait behind the detachment of a month, which waits for results, which wait for the account.
  */
 export const lockAccountRow = (sql: Sql, companyId: number) => sql`
   select from accounts

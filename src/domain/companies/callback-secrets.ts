@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '../../db/sql.ts'
-import { lockCompany } from './store.ts'
+import { lockCompanyRow } from './lock.ts'
 
 export type StoredSecret = { plain: string | null; sealed: Buffer | null }
 
@@ -12,7 +12,7 @@ export const selectSecret = (sql: Sql, companyId: number) =>
  * returned. Returns nothing if the plain secret has changed since it was read.
  */
 export async function sealSecret(sql: Transaction, companyId: number, plain: string | null, sealed: Buffer) {
-  await lockCompany(sql, companyId)
+  await lockCompanyRow(sql, companyId)
   return sql<{ sealed: Buffer }[]>`
     update companies set
       callback_secret_sealed = coalesce(callback_secret_sealed, ${sealed}),
@@ -23,14 +23,14 @@ export async function sealSecret(sql: Transaction, companyId: number, plain: str
 
 /** If two processes create a secret at once, the first one stays. */
 export async function insertPlainSecret(sql: Transaction, companyId: number, made: string) {
-  await lockCompany(sql, companyId)
+  await lockCompanyRow(sql, companyId)
   return sql<{ plain: string }[]>`
     update companies set callback_secret = coalesce(callback_secret, ${made}) where company_id = ${companyId}
     returning callback_secret as plain`
 }
 
 export async function replaceSecret(sql: Sql, companyId: number, sealed: Buffer) {
-  await lockCompany(sql, companyId)
+  await lockCompanyRow(sql, companyId)
   return sql`
     update companies set callback_secret_sealed = ${sealed}, callback_secret = null where company_id = ${companyId}`
 }

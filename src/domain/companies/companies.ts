@@ -12,6 +12,7 @@ import type {
   CompanySwitches,
   NewCompany,
 } from './company.ts'
+import { lockCompanyRow } from './lock.ts'
 import * as store from './store.ts'
 
 export { listAllCompanies } from './store.ts'
@@ -117,7 +118,7 @@ export async function requireActiveCompany(sql: Sql, partner: Partner, companyId
 
 export async function updateCompany(sql: Sql, partner: Partner, companyId: number, change: CompanyChange) {
   await requireCompany(sql, partner, companyId) // before the lock: a partner must not lock a company of another partner
-  await store.lockCompany(sql, companyId)
+  await lockCompanyRow(sql, companyId)
   const [updated] = await store.updateCompany(sql, partner.partnerId, companyId, change)
   if (!updated) throw notFound('Company')
   return updated
@@ -155,7 +156,7 @@ export async function setCompanyStatus(sql: Sql, companyId: number, status: Comp
 
 /** For staff. Running engines follow within a second. */
 export async function setSwitches(sql: Sql, companyId: number, switches: CompanySwitches): Promise<void> {
-  await store.lockCompany(sql, companyId)
+  await lockCompanyRow(sql, companyId)
   const { count } = await store.updateSwitches(sql, companyId, switches)
   if (count === 0) throw notFound('Company')
 }

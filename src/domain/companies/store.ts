@@ -83,10 +83,7 @@ const withSpent = (sql: Sql, month: string) => sql`(
   select c.*, coalesce(m.spent, 0) as spent
   from companies c left join account_months m on m.company_id = c.company_id and m.month = ${month}) companies`
 
-/**
- * Each change of a company begins with it. Results lock the same row (`lockStatuses`). On Citus, an UPDATE that waits for
- * them has already locked all companies of the shard, and they could wait for that lock.
- */
+/** Reads the company with the lock of `lockCompanyRow`. */
 export const lockCompany = (sql: Sql, companyId: number) =>
   sql<Company[]>`select ${columns(sql)} from companies where company_id = ${companyId} for no key update`
 

@@ -3,6 +3,7 @@ import { formatMoney, type Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as accounts from '../accounts/accounts.ts'
 import type { CompanyScope } from '../companies/company.ts'
+import { lockCompanyRow } from '../companies/lock.ts'
 import { type BillingMode, replaceTerms, type Terms, updateBilling } from '../companies/terms.ts'
 import {
   type Account,
@@ -27,7 +28,7 @@ export { accountsOf, listAccounts } from './store.ts'
  */
 export async function lockStatuses(sql: Transaction, companyId: number): Promise<{ currency: string }> {
   const [[company]] = await Promise.all([
-    store.lockCompanyRow(sql, companyId).execute(),
+    lockCompanyRow(sql, companyId).execute(),
     accounts.shareAccountRow(sql, companyId).execute(),
   ])
   if (!company) throw notFound('Company')
@@ -187,7 +188,7 @@ export async function accountOf(sql: Sql, companyId: number, month: string): Pro
 
 /** Changes the billing mode of a company. It applies to new reservations; existing ones stay. */
 export async function setBilling(sql: Sql, companyId: number, billing: BillingMode): Promise<void> {
-  await store.lockCompanyRow(sql, companyId)
+  await lockCompanyRow(sql, companyId)
   const { count } = await updateBilling(sql, companyId, billing)
   if (count === 0) throw notFound('Company')
 }
@@ -207,7 +208,7 @@ export async function pageOfAccounts(
 
 /** Refused when somebody else has changed the terms since `before` was read. */
 export async function changeTerms(sql: Sql, companyId: number, before: Terms, after: Terms): Promise<void> {
-  await store.lockCompanyRow(sql, companyId)
+  await lockCompanyRow(sql, companyId)
   const { count } = await replaceTerms(sql, companyId, before, after)
   if (count === 0) throw invalid('The budget or the way of paying was changed by somebody else meanwhile')
 }

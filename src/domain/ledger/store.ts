@@ -69,9 +69,6 @@ export const selectAccountsWithin = (
 export const countAccountsWithin = (sql: Sql, scope: CompanyScope, search: string) =>
   sql<{ total: number }[]>`select count(*) as total from companies c where ${isFound(sql, scope, search)}`
 
-export const lockCompanyRow = (sql: Sql, companyId: number) =>
-  sql<{ currency: string }[]>`select currency from companies where company_id = ${companyId} for no key update`
-
 const BOOKS: Record<Entry['kind'], { debit: string; credit: string }> = {
   TOPUP: { debit: 'cash', credit: 'balance' },
   CORRECTION: { debit: 'corrections', credit: 'balance' }, // the other way round where the amount is negative

@@ -20,10 +20,6 @@ export function insertCenter(sql: Sql, companyId: number, name: string, isDefaul
     returning ${columns(sql)}`
 }
 
-/** Two transactions that choose a default run one after another. Results of the company wait for this lock, too. */
-export const lockCompany = (sql: Sql, companyId: number) =>
-  sql`select from companies where company_id = ${companyId} for no key update`
-
 export const clearDefaultCenter = (sql: Sql, companyId: number) =>
   sql`update traffic_centers set is_default = false where company_id = ${companyId} and is_default`
 

@@ -1,5 +1,6 @@
 import { invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import { lockCompanyRow } from '../companies/lock.ts'
 import * as store from './store.ts'
 import { DEFAULT_CENTER_NAME, MOST_CENTERS, refusalOfCenterName, type TrafficCenter } from './traffic-center.ts'
 
@@ -47,9 +48,9 @@ export async function setDefaultCenterWithin(
   return center
 }
 
-/** Locks the choice of the default until the transaction ends. Returns the present default. */
+/** Locks the choice of the default until the transaction ends, and the company with it. Returns the present default. */
 export async function lockCenters(sql: Transaction, companyId: number): Promise<TrafficCenter> {
-  if ((await store.lockCompany(sql, companyId)).count === 0) throw notFound('Company')
+  if ((await lockCompanyRow(sql, companyId)).count === 0) throw notFound('Company')
   return defaultCenter(sql, companyId)
 }
 

@@ -85,19 +85,19 @@ function Paper({ address, filename }: { address: string; filename: string }) {
 
 /**
  * The browser's viewer takes the focus when it has loaded, sometimes more than once, and the keys of the review stop
- * working. The page takes the focus back each time, to the element that had it, unless the person moved it: the pointer is over
- * the viewer, or the Tab key was pressed. Returns a function that ends this.
+ * working. The page takes the focus back each time, to the element that had it, unless the person moved it: the pointer
+ * is over the viewer, or the Tab key was pressed. Returns a function that ends this.
  */
 function keepFocusOutOf(frame: HTMLIFrameElement): () => void {
-  let left: EventTarget | null = null
+  let leaving: EventTarget | null = null
   let takingBack: ReturnType<typeof setTimeout> | undefined
   const remember = ({ target }: FocusEvent) => {
-    left = target
-    setTimeout(() => (left = null)) // the viewer takes the focus within the same task
+    leaving = target
+    setTimeout(() => (leaving = null)) // the viewer takes the focus within the same task
   }
   const takeBack = () => {
     if (document.activeElement !== frame || frame.matches(':hover')) return
-    const before = left
+    const before = leaving
     takingBack = setTimeout(() => {
       frame.blur() // the browser ignores it during the change of focus
       if (before instanceof HTMLElement) before.focus({ preventScroll: true })

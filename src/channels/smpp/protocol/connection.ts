@@ -19,8 +19,8 @@ const MOST_UNSENT_BYTES = 1024 * 1024
 const CLOSE_WITHIN_MS = 1000
 
 /**
- * PDUs over a socket, for an ESME or an SMSC. PDUs are collected and written together when the running code ends. An unreadable
- * PDU is answered with generic_nack. An impossible length is answered too, and ends the connection.
+ * PDUs over a socket, for an ESME or an SMSC. They are collected, and written together when the running code ends or by
+ * `flush`. An unreadable PDU is answered with generic_nack. An impossible length is answered too, and ends the connection.
  */
 export class Connection {
   readonly #socket: Socket
