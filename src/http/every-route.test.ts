@@ -14,6 +14,7 @@ import { collectRoutes, isId, type Route } from '../testing/routes.ts'
 import { secret } from '../testing/verification.ts'
 import { aWidget, browserOf } from '../testing/widget.ts'
 import { type App, buildApp } from './app.ts'
+import { MIB } from './bodies/body.ts'
 import { compileValidator } from './validation.ts'
 
 /**
@@ -361,6 +362,32 @@ describe('credentials', () => {
     const answers = await answersTo([{}, { authorization: 'Bearer none' }, { cookie: 'tidings=none' }])
     expect(answers.filter(([, status]) => status !== 401)).toEqual([])
     expect(answers.length).toBeGreaterThan(400)
+  })
+
+  test('are checked on every route before anything is said about a body', async () => {
+    const json = { 'content-type': 'application/json' }
+    const unreadable: [string | Buffer, Record<string, string>][] = [
+      ['{', json],
+      ['"\\ud800"', json],
+      ['"\\u0000"', json],
+      [Buffer.from([0x22, 0xff, 0x22]), json],
+      ['{}', { 'content-type': 'text/plain' }],
+      ['{}', { ...json, 'content-encoding': 'br' }],
+      [Buffer.alloc(20 * MIB, ' '), json],
+    ]
+    const wrong: [string, string, number][] = []
+    for (const { name, method, url } of guarded.map(([name]) => routeOf(name)))
+      for (const [payload, headers] of method === 'GET' ? [] : unreadable)
+        for (const header of [{}, { authorization: 'Bearer none' }]) {
+          const answer = await app.inject({
+            method: method as 'POST',
+            url: url.replace(':id', '1'),
+            payload,
+            headers: { ...headers, ...header },
+          })
+          if (answer.statusCode !== 401) wrong.push([name, `${payload.slice(0, 20)}`, answer.statusCode])
+        }
+    expect(wrong).toEqual([])
   })
 
   test('of another kind are refused on every route', async () => {

@@ -27,6 +27,13 @@ import { type Caller, callerFinder, describeKeys } from '../auth.ts'
 import { Maybe } from '../messages/message-request.ts'
 import { answerRefusal } from './verifier.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Why the API key of a call of `widget/send` is refused, kept until its body is read. */
+    keyError: unknown
+  }
+}
+
 const KEY_TYPES = ['VERIFIER', 'BUILDER_WIDGET'] as const
 const BODY_LIMIT = 16 * KIB
 
@@ -56,8 +63,8 @@ const checkSchema = {
 type WidgetContext = Context & SessionContext
 
 /**
- * `widget/send` reads its body before it checks the API key. A call with a wrong key marks the session in its body, so
- * that the widget shows why no code comes.
+ * `widget/send` reads the body also of a call with a wrong API key, and marks the session in it, so that the widget shows
+ * why no code comes. The call is refused for its key, even if its body cannot be read.
  */
 export const widgetSendRoutes =
   (context: WidgetContext & { strangerBytes: StrangerBytes }): FastifyPluginAsyncTypebox =>
@@ -66,13 +73,21 @@ export const widgetSendRoutes =
     const findCaller = callerFinder(context, KEY_TYPES)
     describeKeys(api, KEY_TYPES)
     context.strangerBytes.guard(api)
-    api.addHook('preValidation', async request => {
+    api.decorateRequest('keyError', undefined)
+    api.addHook('onRequest', async request => {
       try {
         request.caller = await findCaller(request)
       } catch (error) {
-        await markRefused(context, request, error)
-        throw error
+        request.keyError = error
       }
+    })
+    api.addHook('preValidation', async request => {
+      if (request.keyError === undefined) return
+      await markRefused(context, request, request.keyError)
+      throw request.keyError
+    })
+    api.setErrorHandler((error, { keyError }) => {
+      throw keyError ?? error
     })
 
     api.post('/verifier/widget/send', { schema: sendSchema, bodyLimit: BODY_LIMIT }, async (request, reply) => {
