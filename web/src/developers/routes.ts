@@ -13,7 +13,7 @@ const keysRoute = createRoute({
   validateSearch: sortIn,
   beforeLoad: needs('developers.see'),
   ...pageOf(
-    () => withWords('company', import('./keys/keys-page.tsx')),
+    () => withWords('developers', import('./keys/keys-page.tsx')),
     'KeysPage',
     ofOneCompany(companyId => [keysQuery(companyId)]),
   ),
@@ -25,7 +25,7 @@ const callbacksRoute = createRoute({
   validateSearch: readCallbackSearch,
   beforeLoad: needs('developers.see'),
   ...pageOf(
-    () => withWords('company', import('./callbacks/callbacks-page.tsx')),
+    () => withWords('developers', import('./callbacks/callbacks-page.tsx')),
     'CallbacksPage',
     ofOneCompany(companyId => [settingsQuery(companyId)]),
   ),
@@ -36,7 +36,7 @@ const requestsRoute = createRoute({
   path: '/developers/requests',
   validateSearch: readRequestSearch,
   beforeLoad: needs('developers.see'),
-  ...pageOf(() => withWords('company', import('./requests/requests-page.tsx')), 'RequestsPage'),
+  ...pageOf(() => withWords('developers', import('./requests/requests-page.tsx')), 'RequestsPage'),
 })
 
 export const developersRoutes = [keysRoute, callbacksRoute, requestsRoute] as const

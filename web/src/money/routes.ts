@@ -12,7 +12,7 @@ const moneyRoute = createRoute({
   }),
   beforeLoad: needs('money.see'),
   ...pageOf(
-    () => withWords('company', import('./money-page.tsx')),
+    () => withWords('money', import('./money-page.tsx')),
     'BudgetPage',
     ofOneCompany(companyId => [moneyQuery(companyId)]),
   ),
@@ -24,7 +24,7 @@ const ledgerRoute = createRoute({
   validateSearch: readLedgerFilter,
   beforeLoad: needs('money.see'),
   ...pageOf(
-    () => withWords('company', import('./money-page.tsx')),
+    () => withWords('money', import('./money-page.tsx')),
     'LedgerPage',
     ofOneCompany((companyId, { search }) => [ledgerQuery(companyId, readLedgerFilter(search))]),
   ),
@@ -35,7 +35,7 @@ const statementsRoute = createRoute({
   path: '/money/statements',
   beforeLoad: needs('money.see'),
   ...pageOf(
-    () => withWords('company', import('./money-page.tsx')),
+    () => withWords('money', import('./money-page.tsx')),
     'StatementsPage',
     ofOneCompany(companyId => [statementsQuery(companyId)]),
   ),
@@ -45,7 +45,7 @@ const statementRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/money/statements/$month',
   beforeLoad: needs('money.see'),
-  ...pageOf(() => withWords('company', import('./statements/statement-page.tsx')), 'StatementPage'),
+  ...pageOf(() => withWords('money', import('./statements/statement-page.tsx')), 'StatementPage'),
 })
 
 export const moneyRoutes = [moneyRoute, ledgerRoute, statementsRoute, statementRoute] as const

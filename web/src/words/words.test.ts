@@ -1,20 +1,38 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { errorDescriptions } from '../../../src/base/error-codes.ts'
-import type { Dictionary, Text } from './dictionary.ts'
+import type { Dictionary, Further, FurtherWords, Key, Text } from './dictionary.ts'
 import { company as companyEnglish } from './en/of-company.ts'
+import { developers as developersEnglish } from './en/of-developers.ts'
+import { money as moneyEnglish } from './en/of-money.ts'
 import { service as serviceEnglish } from './en/of-service.ts'
-import { verification as verificationEnglish } from './en/verification.ts'
+import { verification as verificationEnglish } from './en/of-verification.ts'
 import { en as firstEnglish } from './en.ts'
 import { company as companyRussian } from './ru/of-company.ts'
+import { developers as developersRussian } from './ru/of-developers.ts'
+import { money as moneyRussian } from './ru/of-money.ts'
 import { service as serviceRussian } from './ru/of-service.ts'
-import { verification as verificationRussian } from './ru/verification.ts'
+import { verification as verificationRussian } from './ru/of-verification.ts'
 import { ru as firstRussian } from './ru.ts'
 import { currentWords, showLanguage, withWords, wordsOf } from './words.ts'
 
-const en = { ...firstEnglish, ...companyEnglish, ...serviceEnglish, ...verificationEnglish }
-const ru = { ...firstRussian, ...companyRussian, ...serviceRussian, ...verificationRussian }
+const further: FurtherWords = {
+  company: companyEnglish,
+  developers: developersEnglish,
+  money: moneyEnglish,
+  service: serviceEnglish,
+  verification: verificationEnglish,
+}
+const furtherRussian: FurtherWords = {
+  company: companyRussian,
+  developers: developersRussian,
+  money: moneyRussian,
+  service: serviceRussian,
+  verification: verificationRussian,
+}
+const en = Object.assign({}, firstEnglish, ...Object.values(further)) as Record<Key, Text>
+const ru = Object.assign({}, firstRussian, ...Object.values(furtherRussian)) as Record<Key, Text>
 const dictionaries: Record<'en' | 'ru', Dictionary> = { en, ru }
 const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text))
 const placesIn = (text: Text) => [
@@ -50,10 +68,9 @@ const isMadeForGateways = (key: string) =>
   ) || ['health.engine', 'health.api'].includes(key)
 
 test('every text is used', () => {
-  const folder = join(import.meta.dirname, '..')
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
   const sources = files.filter(file => /\.tsx?$/.test(file) && !/words\/(en|ru)(\/.*)?\.ts$|\.test\.ts$/.test(file))
-  const code = sources.map(file => readFileSync(join(folder, file), 'utf8')).join('\n')
+  const code = sources.map(file => readFileSync(join(source, file), 'utf8')).join('\n')
   const isOfReview = (key: string) =>
     /^(review\.(status|history|by|state|reject|deny)|senders\.(type|form\.name)|templates\.type)\./.test(key)
   // Keys that the code builds: `role.${role}`.
@@ -66,6 +83,52 @@ test('every text is used', () => {
     isMade(key) || isOfReview(key) || isOfDevelopers(key) || isMadeForGateways(key) || code.includes(`'${key}'`)
   expect(Object.keys(en).filter(key => !isFound(key))).toEqual([])
 })
+
+test('every page loads the parts of the words that it uses', () => {
+  const around = ['draw.tsx', 'shell/shell.tsx'].map(file => ({ page: join(source, file), parts: [] }))
+  const missing = [...around, ...pagesOfRoutes()].flatMap(({ page, parts }) => {
+    const used = keysIn([...modulesOf(page)].map(file => readFileSync(file, 'utf8')).join('\n'))
+    const loaded = Object.assign({}, firstEnglish, ...parts.map(part => further[part]))
+    return Object.keys(en)
+      .filter(key => used(key) && !(key in loaded))
+      .map(key => [page, key])
+  })
+  expect(missing).toEqual([])
+})
+
+const source = join(import.meta.dirname, '..')
+
+function pagesOfRoutes() {
+  const routes = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(file => /routes\.ts$/.test(file))
+  const pages = routes.flatMap(file => {
+    const found = readFileSync(join(source, file), 'utf8').matchAll(/((?:withWords\('\w+', )*)import\('([^']+)'\)/g)
+    return [...found].map(([, wraps = '', page = '']) => ({
+      page: join(source, dirname(file), page),
+      parts: [...wraps.matchAll(/'(\w+)'/g)].map(([, part]) => part as Further),
+    }))
+  })
+  expect(pages.length).toBeGreaterThan(40)
+  return pages
+}
+
+/** A page with all modules of the cabinet that it imports, except the words and the other pages. */
+function modulesOf(file: string, found = new Set<string>()): Set<string> {
+  const isLeft = found.has(file) || !file.startsWith(source) || file.includes('/words/') || file.endsWith('routes.ts')
+  if (isLeft) return found
+  found.add(file)
+  const imports = readFileSync(file, 'utf8').matchAll(/(?:from |import\()'(\.[^']+\.tsx?)'/g)
+  for (const [, path = ''] of imports) modulesOf(join(dirname(file), path), found)
+  return found
+}
+
+/** Tells whether some code has a key, as a whole or as a text that begins with a part of it: `role.${role}`. */
+function keysIn(code: string) {
+  const found = (pattern: RegExp) => new Set([...code.matchAll(pattern)].map(([, text]) => text!))
+  const whole = found(/'([\w.]+)'/g)
+  const begun = found(/`([\w.]+\.)\$\{/g)
+  return (key: string) =>
+    whole.has(key) || [...key.matchAll(/\./g)].some(({ index }) => begun.has(key.slice(0, index + 1)))
+}
 
 test('a number chooses the plural form and is formatted by the rules of the language', () => {
   const { say } = wordsOf('ru', ru)

@@ -21,6 +21,14 @@ const furtherWords: { [Part in Further]: Record<Language, () => Promise<FurtherW
     en: async () => (await import('./en/of-company.ts')).company,
     ru: async () => (await import('./ru/of-company.ts')).company,
   },
+  developers: {
+    en: async () => (await import('./en/of-developers.ts')).developers,
+    ru: async () => (await import('./ru/of-developers.ts')).developers,
+  },
+  money: {
+    en: async () => (await import('./en/of-money.ts')).money,
+    ru: async () => (await import('./ru/of-money.ts')).money,
+  },
   service: {
     en: async () => (await import('./en/of-service.ts')).service,
     ru: async () => (await import('./ru/of-service.ts')).service,

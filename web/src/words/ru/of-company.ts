@@ -1,24 +1,20 @@
 import type { FurtherWords } from '../dictionary.ts'
 import { blacklist } from './blacklist.ts'
 import { companies } from './companies.ts'
-import { developers } from './developers.ts'
 import { documents } from './documents.ts'
 import { inbound } from './inbound.ts'
 import { links } from './links.ts'
-import { money } from './money.ts'
 import { review } from './review.ts'
 import { senders } from './senders.ts'
 import { templates } from './templates.ts'
 
-/** Words of the pages that manage a company. Loaded with the first of these pages. */
+/** Words of the pages that manage a company, except money and developers. Loaded with the first of these pages. */
 export const company: FurtherWords['company'] = {
   ...blacklist,
   ...companies,
-  ...developers,
   ...documents,
   ...inbound,
   ...links,
-  ...money,
   ...review,
   ...senders,
   ...templates,

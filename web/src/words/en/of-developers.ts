@@ -1,0 +1,4 @@
+import { developers as texts } from './developers.ts'
+
+/** Words of the pages for developers. Loaded with the first of these pages. */
+export const developers = texts

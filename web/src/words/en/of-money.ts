@@ -1,0 +1,4 @@
+import { money as texts } from './money.ts'
+
+/** Words of the money pages. Loaded with the first of these pages. */
+export const money = texts
