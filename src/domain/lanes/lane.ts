@@ -56,16 +56,21 @@ export type RunnableLane = {
 /** A lane with messages left to send, for display. It may be blocked. */
 export type WaitingLane = RunnableLane & { isCompanyActive: boolean; isSuspended: boolean }
 
-/** A lane or a lease with its place in the paged list. `place` is an exact time. */
-export type PagedLane = RunnableLane & { place: string; placeId: number }
+/**
+ * A lane or a lease with its place in the paged list. `place` is an exact time. The same gateways serve all lanes with the same
+ * `gatewayKey`: it consists of channel, brand and sender name.
+ */
+export type PagedLane = RunnableLane & { place: string; placeId: number; gatewayKey: string }
 
 /** The lanes of a company in one channel. */
 export type Queue = { companyId: number; channelType: ChannelType }
 
 /** The place of the last row of a page. The next page begins after it. */
 export type Place = { place: string; id: number }
-export type QueuePage = Queue & { after?: Place | undefined }
-export type LeasePage = { companyId: number; after?: Place | undefined }
+/** `without`: lanes with these gateway keys are not read. */
+type PageBounds = { after?: Place | undefined; without?: readonly string[] | undefined }
+export type QueuePage = Queue & PageBounds
+export type LeasePage = { companyId: number } & PageBounds
 
 /** Limit of the waiting lanes of a company, because a turn may have to read all of them. */
 export const MOST_WAITING_LANES = 5000

@@ -137,8 +137,16 @@ test.each(['CLOSED', 'DENIED'])('a lane of a %s sender is started without a gate
 
 test('a lane whose gateways are down is postponed for a second', async () => {
   const lane = await aLane()
-  expect(await aStarter({}).starter.start(lane, turn)).toBe(0)
+  expect(await aStarter({}).starter.start(lane, turn)).toBe('postponed')
   expect(await notBefore(lane)).toEqual(after(1000))
+})
+
+test('a lane of a sender name that is not approved is postponed for a second', async () => {
+  const lane = await aLane()
+  const { starter, sent } = aStarter({ up: [aLiveGateway(1)] })
+  expect(await starter.start({ ...lane, senderStatus: 'INTERNAL_REVIEW' }, turn)).toBe('postponed')
+  expect(await notBefore(lane)).toEqual(after(1000))
+  expect(sent).toEqual([])
 })
 
 test('a lane is postponed until its sending hours begin', async () => {
@@ -183,7 +191,7 @@ test('a gateway whose own limit is used up rests: its lanes wait and are not pos
 test('a lane whose gateways all rest is postponed when others of its channel can send', async () => {
   const [lane, other] = [await aLane(), await aLane()]
   const resting = aLiveGateway(1, { restsUntil: performance.now() + 60_000 })
-  expect(await aStarter({ up: [resting] }).starter.start(lane, aTurn())).toBe(0)
+  expect(await aStarter({ up: [resting] }).starter.start(lane, aTurn())).toBe('postponed')
   expect((await notBefore(lane))!.getTime()).toBeGreaterThan(after(30_000).getTime())
   const before = await notBefore(other)
   const full = aLiveGateway(2, { busy: 3 })

@@ -35,8 +35,11 @@ const postponing = (sql: Pool): PostponeLane =>
 
 type TakeWithMessages = (chunk: ChunkWithin & { companyId: number }) => Promise<LeaseWithMessages | undefined>
 
-/** How many messages of a lane are being sent; `busy` when its gateways have no free place now. */
-export type Started = number | 'busy'
+/**
+ * How many messages of a lane are being sent. `busy`: its gateways have no free place now. `postponed`: no lane of its
+ * gateway key can send now, and the lane is postponed.
+ */
+export type Started = number | 'busy' | 'postponed'
 
 /** Pause before a lane is read again whose gateways are down or whose sender name is not approved. */
 const NOT_READY_MS = 1000
@@ -78,11 +81,12 @@ export class ChunkStarter {
   /** Chooses the gateway of the next chunk of a lane. Returns the function that takes the chunk, or the reason why none is taken. */
   async #plan(lane: RunnableLane, turn: Turn): Promise<Started | (() => Promise<number>)> {
     const now = this.#context.clock()
+    if (isUnapproved(lane, now)) return this.#setAside(lane, turn, now, after(now, NOT_READY_MS))
     const opening = openingOf(lane, now)
     if (opening > now) return this.#postpone(lane, turn, now, opening)
     const free = isEnded(lane, now) ? [undefined] : this.#freeGateways(lane, turn)
     if (free === 'busy') return this.#waitForPlace(lane, turn, now)
-    if (free === 'down') return this.#postpone(lane, turn, now, after(now, NOT_READY_MS))
+    if (free === 'down') return this.#setAside(lane, turn, now, after(now, NOT_READY_MS))
     const route = await this.#drawAllowance(lane, free, turn)
     const { parts, restMs } = route.allowance
     if (parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
@@ -152,17 +156,22 @@ export class ChunkStarter {
     return 0
   }
 
+  #setAside(lane: RunnableLane, turn: Turn, now: Date, until: Date): 'postponed' {
+    this.#postpone(lane, turn, now, until)
+    return 'postponed'
+  }
+
   /**
    * A lane is postponed if all its gateways rest while others of its channel can send: then it must not stand before
    * their lanes. Otherwise its turn comes as soon as a gateway has a place.
    */
-  #waitForPlace(lane: RunnableLane, turn: Turn, now: Date): 'busy' | 0 {
+  #waitForPlace(lane: RunnableLane, turn: Turn, now: Date): 'busy' | 'postponed' {
     const { up } = this.#servingOf(lane)
     const areAllResting = up.length > 0 && up.every(isResting)
     if (lane.priority === CODES || lane.gatewayId || !areAllResting) return 'busy'
     if (turn.isFull(lane.channelType, lane.priority)) return 'busy'
     const restMs = Math.min(...up.map(({ restsUntil = 0 }) => restsUntil)) - performance.now()
-    return this.#postpone(lane, turn, now, after(now, Math.max(restMs, 1)))
+    return this.#setAside(lane, turn, now, after(now, Math.max(restMs, 1)))
   }
 
   /** The gateways with a free place: the least busy first, and among equals the gateway that was used longest ago. */
@@ -216,11 +225,12 @@ export class ChunkStarter {
 /** When a lane may send. A lane that has ended is started at once, so that its messages are refused one by one. */
 function openingOf(lane: RunnableLane, now: Date): Date {
   if (isEnded(lane, now)) return now
-  if (lane.senderStatus !== 'APPROVED') return after(now, NOT_READY_MS)
   const window = windowOf(lane)
   if (!window) return now
   return nextOpening(window, now) ?? lane.endAt ?? after(now, NEVER_MS)
 }
+
+const isUnapproved = (lane: RunnableLane, now: Date) => lane.senderStatus !== 'APPROVED' && !isEnded(lane, now)
 
 /** The sender name is closed or denied, or the time of the dispatch is over. */
 const isEnded = (lane: RunnableLane, now: Date) => ['CLOSED', 'DENIED'].includes(lane.senderStatus) || isOver(lane, now)

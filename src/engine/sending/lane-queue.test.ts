@@ -1,5 +1,7 @@
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { PagedLane } from '../../domain/lanes/lane.ts'
 import { companiesWithLeases, queuesWithWork, takeChunk } from '../../domain/lanes/lanes.ts'
+import { brandIds } from '../../domain/numbering/brand.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../../testing/world.ts'
@@ -86,6 +88,41 @@ test('lanes tried in vain let other companies come in between, until all compani
   for (const { companyId } of [first, second]) expect(turns.placeOf(companyId)).toBe(4)
   turns.forgetAttempts()
   for (const { companyId } of [first, second]) expect(turns.placeOf(companyId)).toBe(0)
+})
+
+describe('five hundred lanes to one operator that were served longer ago than the lanes to the others', () => {
+  beforeEach(async () => {
+    const { companyId } = await aCompanyWithLanes()
+    await db.sql`
+      insert into lanes (company_id, channel_type, priority, sender_id, brand_id, dispatch_id, tail, open)
+      select company_id, channel_type, priority, sender_id, brand_id, -i, 1, true from lanes, generate_series(1, 500) i
+      where company_id = ${companyId} and brand_id = ${brandIds.MTS}`
+    await db.sql`update lanes set served_at = now() where company_id = ${companyId} and dispatch_id > 0`
+  })
+
+  /** The brands of all lanes of a turn in which the operator cannot send. */
+  async function brandsOfTurn(given: Partial<PagedLane> = {}) {
+    const queue = await open()
+    const lanes: PagedLane[] = []
+    while (queue.hasMore()) {
+      const lane = await queue.next()
+      if (!lane) continue
+      lanes.push(lane)
+      if (lane.brandId === brandIds.MTS) queue.leaveOut({ ...lane, ...given })
+    }
+    return lanes.map(({ brandId }) => brandId)
+  }
+
+  test('are left out of the pages after the first one when the operator cannot send', async () => {
+    const brands = await brandsOfTurn()
+    expect(brands).toHaveLength(20 + 3)
+    expect(brands.slice(20).toSorted()).toEqual([brandIds.BEELINE, brandIds.MEGAFON, brandIds.TELE2])
+    expect(await brandsOfTurn(), 'and come again in the next turn').toHaveLength(20 + 3)
+  })
+
+  test('are read when only a lease must wait for one of its gateways', async () => {
+    expect(await brandsOfTurn({ gatewayId: 1 })).toHaveLength(500 + 4)
+  })
 })
 
 test('the lanes of a full channel are not read', async () => {

@@ -25,7 +25,14 @@ export type LaneQueueContext = {
 
 /** The unread lanes of a channel, from `after` on. Without `channelType`: the unread leases of a company. */
 type Source = { channelType?: ChannelType; after?: Place }
-type Waiting = { companyId: number; sources: Source[]; pages: number; lanes: PagedLane[] }
+type Waiting = {
+  companyId: number
+  sources: Source[]
+  pages: number
+  lanes: PagedLane[]
+  /** Gateway keys of lanes that cannot send now. */
+  without: Set<string>
+}
 
 /**
  * The lanes of one priority that may go in one turn of the scheduler: first by company, then, within a company, the
@@ -44,7 +51,13 @@ export class LaneQueue {
   }
 
   #waitingOf(companyId: number): Waiting {
-    const waiting = this.#companies.get(companyId) ?? { companyId, sources: [], pages: 0, lanes: [] }
+    const waiting = this.#companies.get(companyId) ?? {
+      companyId,
+      sources: [],
+      pages: 0,
+      lanes: [],
+      without: new Set(),
+    }
     this.#companies.set(companyId, waiting)
     return waiting
   }
@@ -75,6 +88,15 @@ export class LaneQueue {
     }
     company.lanes = company.lanes.filter(lane => !small.has(lane))
     return [...small]
+  }
+
+  /**
+   * No lane with the gateway key of this lane can send now: the next pages leave them out. Otherwise thousands of lanes
+   * whose operator is down would stand before the lanes of the company that can send.
+   */
+  leaveOut({ companyId, gatewayId, gatewayKey }: PagedLane): void {
+    if (gatewayId) return // a lease that waits for one gateway: other lanes may use another one
+    this.#companies.get(companyId)?.without.add(gatewayKey)
   }
 
   /**
@@ -113,9 +135,11 @@ export class LaneQueue {
   async #readPage(companies: Waiting[], limit: number) {
     const { sql, priority, now, isFull } = this.#context
     const open = companies.filter(({ pages }) => pages < MOST_PAGES)
-    const wanted = open.flatMap(({ companyId, sources }) => sources.map(source => ({ companyId, ...source })))
+    const wanted = open.flatMap(({ companyId, sources, without }) =>
+      sources.map(source => ({ companyId, ...source, without: [...without] })),
+    )
     const queues = wanted.filter(
-      (one): one is Queue & Source => one.channelType !== undefined && !isFull(one.channelType),
+      (one): one is typeof one & Queue => one.channelType !== undefined && !isFull(one.channelType),
     )
     const ofLeases = wanted.filter(({ channelType }) => channelType === undefined)
     const [lanes, leases] = await Promise.all([

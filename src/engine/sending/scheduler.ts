@@ -192,7 +192,12 @@ export class Scheduler {
       if (kind === undefined || !queue) break
       const lanes = await this.#nextLanes(queue)
       const started = await this.#starter.startAll(lanes, turn)
-      const served = lanes.flatMap((lane, i) => (typeof started[i] === 'number' ? { lane, messages: started[i] } : []))
+      const served: { lane: PagedLane; messages: number }[] = []
+      for (const [i, lane] of lanes.entries()) {
+        const messages = started[i]
+        if (typeof messages !== 'number') queue.leaveOut(lane)
+        if (messages !== 'busy') served.push({ lane, messages: typeof messages === 'number' ? messages : 0 })
+      }
       const [first] = served
       if (!first) continue
       endsAt = Math.min(endsAt, performance.now() + TURN_MS)
