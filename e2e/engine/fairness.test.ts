@@ -109,26 +109,27 @@ describe('a limited gateway', () => {
   })
 })
 
-test.each([
-  ['is paused', true, null],
-  ['has used up its limit', false, 5],
-])(
-  'messages to other operators do not wait behind 4,000 lanes whose operator %s',
-  async (_, isPaused, partsPerSecond) => {
-    const fresh = await aWorld(db.sql)
-    const gateway = await aGateway(db.sql, { brands: [brandIds.MTS], partsPerSecond })
-    if (isPaused) await db.sql`update gateways set paused = true where gateway_id = ${gateway.gatewayId}`
-    await aGateway(db.sql, { name: 'others', brands: [brandIds.BEELINE, brandIds.MEGAFON, brandIds.TELE2] })
-    await waitingLanes(fresh, fresh.senders[0]!)
-    const dispatchId = await aDispatch(db.sql, numbering, fresh, someRecipients(4000))
-    await start(db.sql, fresh, dispatchId)
-    await anEngine()
-    await eventually(async () => expect((await handedOver(db.sql, dispatchId)).messages).toBeGreaterThanOrEqual(3000))
-    const [postponed] = await db.sql<{ n: number }[]>`
+test.each<[string, { isPaused?: boolean; partsPerSecond?: number; ofSender?: number }]>([
+  ['is paused', { isPaused: true }],
+  ['has used up its limit', { partsPerSecond: 5 }],
+  ['would take them, but the sender name has used up its limit', { ofSender: 5 }],
+])('messages to other operators do not wait behind 4,000 lanes whose operator %s', async (_, given) => {
+  const { isPaused = false, partsPerSecond = null, ofSender = null } = given
+  const fresh = await aWorld(db.sql)
+  const { senderId } = fresh.senders[0]!
+  await db.sql`update senders set parts_per_second = ${ofSender} where sender_id = ${senderId}`
+  const { gatewayId } = await aGateway(db.sql, { brands: [brandIds.MTS], partsPerSecond })
+  await db.sql`update gateways set paused = ${isPaused} where gateway_id = ${gatewayId}`
+  await aGateway(db.sql, { name: 'others', brands: [brandIds.BEELINE, brandIds.MEGAFON, brandIds.TELE2] })
+  await waitingLanes(fresh, fresh.senders[0]!)
+  const dispatchId = await aDispatch(db.sql, numbering, fresh, someRecipients(4000))
+  await start(db.sql, fresh, dispatchId)
+  await anEngine()
+  await eventually(async () => expect((await handedOver(db.sql, dispatchId)).messages).toBeGreaterThanOrEqual(3000))
+  const [postponed] = await db.sql<{ n: number }[]>`
     select count(*) as n from lanes where company_id = ${fresh.companyId} and not_before > '-infinity'`
-    expect(postponed!.n, 'most of the lanes were not tried at all').toBeLessThan(2000)
-  },
-)
+  expect(postponed!.n, 'most of the lanes were not tried at all').toBeLessThan(2000)
+})
 
 /** Open lanes with messages, of dispatches to MTS, that are served before all other lanes of the company. */
 const waitingLanes = ({ companyId }: World, { senderId }: { senderId: number }) => db.sql`

@@ -364,31 +364,54 @@ describe('credentials', () => {
     expect(answers.length).toBeGreaterThan(400)
   })
 
-  test('are checked on every route before anything is said about a body', async () => {
-    const json = { 'content-type': 'application/json' }
-    const unreadable: [string | Buffer, Record<string, string>][] = [
-      ['{', json],
-      ['"\\ud800"', json],
-      ['"\\u0000"', json],
-      [Buffer.from([0x22, 0xff, 0x22]), json],
-      ['{}', { 'content-type': 'text/plain' }],
-      ['{}', { ...json, 'content-encoding': 'br' }],
-      [Buffer.alloc(20 * MIB, ' '), json],
-    ]
+  test('are checked on every route before the body is judged', async () => {
     const wrong: [string, string, number][] = []
-    for (const { name, method, url } of guarded.map(([name]) => routeOf(name)))
-      for (const [payload, headers] of method === 'GET' ? [] : unreadable)
-        for (const header of [{}, { authorization: 'Bearer none' }]) {
-          const answer = await app.inject({
-            method: method as 'POST',
-            url: url.replace(':id', '1'),
-            payload,
-            headers: { ...headers, ...header },
-          })
-          if (answer.statusCode !== 401) wrong.push([name, `${payload.slice(0, 20)}`, answer.statusCode])
+    for (const [name, row] of guarded) {
+      const route = routeOf(name)
+      if (route.method === 'GET') continue
+      for (const body of unreadable)
+        for (const [authorization, expected] of refusalsOf(row.credentials)) {
+          const status = await sendRaw(route, body, authorization ? { authorization } : {})
+          if (status !== expected) wrong.push([name, `${body.payload.slice(0, 20)}`, status])
         }
+    }
     expect(wrong).toEqual([])
   })
+
+  test('that are right do not hide the error of a body', async () => {
+    const route = routeOf('POST /api/v1/verifier/widget/send')
+    const header = { authorization: `Bearer ${ours.m.keys.VERIFIER}` }
+    const statuses = await Promise.all(unreadable.map(body => sendRaw(route, body, header)))
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 415, 413])
+  })
+
+  /** Headers that a route refuses, each with the status. */
+  function refusalsOf(credentials: (typeof guarded)[number][1]['credentials']): [string, number][] {
+    const others = credentials === 'partner' ? [] : keyTypes.filter(type => !credentials.includes(type as never))
+    return [
+      ['', 401],
+      ['Bearer none', 401],
+      ...others.map(type => [`Bearer ${ours.m.keys[type]}`, 403] as [string, number]),
+    ]
+  }
+
+  const json = { 'content-type': 'application/json' }
+  type Unreadable = { payload: string | Buffer; headers: Record<string, string> }
+  const unreadable: Unreadable[] = [
+    { payload: '{', headers: json },
+    { payload: '"\\ud800"', headers: json },
+    { payload: '"\\u0000"', headers: json },
+    { payload: Buffer.from([0x22, 0xff, 0x22]), headers: json },
+    { payload: '{}', headers: { 'content-type': 'text/plain' } },
+    { payload: '{}', headers: { ...json, 'content-encoding': 'br' } },
+    { payload: Buffer.alloc(20 * MIB, ' '), headers: json },
+  ]
+
+  async function sendRaw({ method, url }: Route, { payload, headers }: Unreadable, header: Record<string, string>) {
+    const all = { ...headers, ...header }
+    const request = { method: method as 'POST', url: url.replace(':id', '1'), payload, headers: all }
+    return (await app.inject(request)).statusCode
+  }
 
   test('of another kind are refused on every route', async () => {
     const cabinet = new CabinetBrowser(() => app)

@@ -239,6 +239,13 @@ describe.each(planModes)('%s', mode => {
       expect(ofLanes).toEqual([{ table: 'lanes', index: 'lanes_in_turn', rows: 20 }])
     })
 
+    test('that cannot send are skipped along the same index, and only the lanes of the page are joined to others', async () => {
+      const [lane] = await lanesInTurn(db.sql, 3, now, [{ companyId: crowdedId, channelType: 'VK' }], 1)
+      const all = { companyId: crowdedId, channelType: 'VK', without: [lane!.servingKey] } as const
+      const reads = await readsOf(sql => lanesInTurn(sql, 3, now, [all], 200), /lateral/)
+      expect(reads.filter(({ table }) => table === 'lanes').map(({ index }) => index)).toEqual(['lanes_in_turn'])
+    })
+
     test('have their messages read by their places, several lanes at once', async () => {
       const lanes = await lanesInTurn(db.sql, 3, now, [{ companyId: crowdedId, channelType: 'VK' }], 20)
       const chunks = lanes.map(lane => ({ lane, size: 10 }))

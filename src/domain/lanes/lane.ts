@@ -58,16 +58,16 @@ export type WaitingLane = RunnableLane & { isCompanyActive: boolean; isSuspended
 
 /**
  * A lane or a lease with its place in the paged list. `place` is an exact time. The same gateways serve all lanes with the same
- * `gatewayKey`: it consists of channel, brand and sender name.
+ * `servingKey`: it consists of channel, brand and sender name.
  */
-export type PagedLane = RunnableLane & { place: string; placeId: number; gatewayKey: string }
+export type PagedLane = RunnableLane & { place: string; placeId: number; servingKey: string }
 
 /** The lanes of a company in one channel. */
 export type Queue = { companyId: number; channelType: ChannelType }
 
 /** The place of the last row of a page. The next page begins after it. */
 export type Place = { place: string; id: number }
-/** `without`: lanes with these gateway keys are not read. */
+/** `without`: lanes with these serving keys are not read. */
 type PageBounds = { after?: Place | undefined; without?: readonly string[] | undefined }
 export type QueuePage = Queue & PageBounds
 export type LeasePage = { companyId: number } & PageBounds

@@ -37,8 +37,8 @@ const withSender = (sql: Sql, companyId: number) => sql`
 const mayGo = (sql: Sql, now: Date) => sql`
   l.not_before <= ${now} and s.suspended is not true and (l.end_at is null or l.end_at > ${now})`
 
-const gatewayKey = (sql: Sql) => sql`
-  concat_ws('/', l.channel_type, l.brand_id, coalesce(l.sender_id::text, ''), l.sender_name)`
+const servingKey = (sql: Sql) => sql`
+  (l.channel_type || '/' || l.brand_id || '/' || coalesce(l.sender_id::text, '') || '/' || coalesce(l.sender_name, ''))`
 
 type QueueKey = { priority: number; companyId: number; channelType: string }
 
@@ -98,7 +98,7 @@ export function lanesInTurn(
 ) {
   return sql<PagedLane[]>`
     select ${columns(sql)}, l.tail - l.cursor as waiting, l.served_at::text as place, l.lane_id as place_id,
-      ${gatewayKey(sql)} as gateway_key
+      ${servingKey(sql)} as serving_key
     from unnest(
       ${pages.map(({ channelType }) => channelType)}::text[],
       ${pages.map(({ after }) => after?.place ?? '-infinity')}::text[]::timestamptz[],
@@ -111,7 +111,7 @@ export function lanesInTurn(
         and l.open and l.cursor < l.tail and l.not_before <= ${now} and (l.end_at is null or l.end_at > ${now})
         and (l.sender_id is null or l.sender_id <> all (array(
           select sender_id from senders where company_id = ${companyId} and suspended)))
-        and ${gatewayKey(sql)} <> all (${pages.flatMap(({ without = [] }) => without)}::text[])
+        and ${servingKey(sql)} <> all (${pages.flatMap(({ without = [] }) => without)}::text[])
         and (l.served_at, l.lane_id) > (q.served_at, q.lane_id)
       order by l.served_at, l.lane_id
       limit ${limit}
@@ -131,13 +131,14 @@ export function leasesInTurn(
 ) {
   return sql<(PagedLane & { leaseId: number })[]>`
     select e.lease_id, g.gateway_id, ${columns(sql)}, e.next_seq - e.first_seq as waiting,
-      e.due_at::text as place, e.lease_id as place_id, ${gatewayKey(sql)} as gateway_key
+      e.due_at::text as place, e.lease_id as place_id, ${servingKey(sql)} as serving_key
     from leases e
     join companies c on c.company_id = ${companyId} and c.status = 'ACTIVE'
     join lanes l on l.company_id = ${companyId} and l.lane_id = e.lane_id and l.open and l.priority = ${priority}
     ${withSender(sql, companyId)} ${itsGateway(sql, now, gateways)}
     where e.company_id = ${companyId} and e.due_at <= ${now} and e.claimed_until < statement_timestamp()
-      and ${mayGo(sql, now)} and ${gatewayKey(sql)} <> all (${[...without]}::text[])
+      and ${mayGo(sql, now)}
+      and (g.gateway_id is not null or ${servingKey(sql)} <> all (${[...without]}::text[]))
       and (e.due_at, e.lease_id) > (${after?.place ?? '-infinity'}::text::timestamptz, ${after?.id ?? 0})
     order by e.due_at, e.lease_id
     limit ${limit}`

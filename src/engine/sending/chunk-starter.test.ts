@@ -137,14 +137,14 @@ test.each(['CLOSED', 'DENIED'])('a lane of a %s sender is started without a gate
 
 test('a lane whose gateways are down is postponed for a second', async () => {
   const lane = await aLane()
-  expect(await aStarter({}).starter.start(lane, turn)).toBe('postponed')
+  expect(await aStarter({}).starter.start(lane, turn)).toBe('waits')
   expect(await notBefore(lane)).toEqual(after(1000))
 })
 
 test('a lane of a sender name that is not approved is postponed for a second', async () => {
   const lane = await aLane()
   const { starter, sent } = aStarter({ up: [aLiveGateway(1)] })
-  expect(await starter.start({ ...lane, senderStatus: 'INTERNAL_REVIEW' }, turn)).toBe('postponed')
+  expect(await starter.start({ ...lane, senderStatus: 'INTERNAL_REVIEW' }, turn)).toBe('waits')
   expect(await notBefore(lane)).toEqual(after(1000))
   expect(sent).toEqual([])
 })
@@ -160,12 +160,27 @@ test('a lane is postponed until its sending hours begin', async () => {
 test('a lane with used-up limits is postponed until they are refilled, but a lane of codes is not', async () => {
   const refilled = { parts: 0, retryAt: after(200) }
   const lane = await aLane()
-  expect(await aStarter({ up: [aLiveGateway(1)] }, [refilled]).starter.start(lane, turn)).toBe(0)
+  expect(await aStarter({ up: [aLiveGateway(1)] }, [refilled]).starter.start(lane, turn)).toBe('waits')
   expect(await notBefore(lane)).toEqual(after(200))
+  const limited = { ...(await aLane()), dispatchRate: 1 }
+  expect(await aStarter({ up: [aLiveGateway(1)] }, [refilled]).starter.start(limited, turn)).toBe(0)
+  expect(await notBefore(limited)).toEqual(after(200))
   const ofCodes = { ...(await aLane()), priority: CODES }
   const before = await notBefore(ofCodes)
-  expect(await aStarter({ up: [aLiveGateway(1)] }, [refilled]).starter.start(ofCodes, codes)).toBe(0)
+  expect(await aStarter({ up: [aLiveGateway(1)] }, [refilled]).starter.start(ofCodes, codes)).toBe('waits')
   expect(await notBefore(ofCodes)).toEqual(before)
+})
+
+test('a lane whose dispatch is at its limit does not hold up others, although one of its gateways rests', async () => {
+  const lane = { ...(await aLane()), dispatchRate: 1 }
+  const [resting, free] = [aLiveGateway(1), aLiveGateway(2)]
+  const draws = [
+    { parts: 0, retryAt: after(100), restMs: 200 },
+    { parts: 0, retryAt: after(200) },
+  ]
+  const { starter } = aStarter({ up: [resting, free] }, draws)
+  expect(await starter.start(lane, aTurn([resting, free]))).toBe(0)
+  expect(await notBefore(lane)).toEqual(after(100))
 })
 
 test('a gateway whose own limit is used up rests: its lanes wait and are not postponed, and codes go', async () => {
@@ -191,7 +206,7 @@ test('a gateway whose own limit is used up rests: its lanes wait and are not pos
 test('a lane whose gateways all rest is postponed when others of its channel can send', async () => {
   const [lane, other] = [await aLane(), await aLane()]
   const resting = aLiveGateway(1, { restsUntil: performance.now() + 60_000 })
-  expect(await aStarter({ up: [resting] }).starter.start(lane, aTurn())).toBe('postponed')
+  expect(await aStarter({ up: [resting] }).starter.start(lane, aTurn())).toBe('waits')
   expect((await notBefore(lane))!.getTime()).toBeGreaterThan(after(30_000).getTime())
   const before = await notBefore(other)
   const full = aLiveGateway(2, { busy: 3 })

@@ -36,10 +36,10 @@ const postponing = (sql: Pool): PostponeLane =>
 type TakeWithMessages = (chunk: ChunkWithin & { companyId: number }) => Promise<LeaseWithMessages | undefined>
 
 /**
- * How many messages of a lane are being sent. `busy`: its gateways have no free place now. `postponed`: no lane of its
- * gateway key can send now, and the lane is postponed.
+ * How many messages of a lane are being sent, or why it and the other lanes of its serving key cannot send now. `busy`: their gateways have no
+ * free place. `waits`: another reason, and the lane is postponed if it may be.
  */
-export type Started = number | 'busy' | 'postponed'
+export type Started = number | 'busy' | 'waits'
 
 /** Pause before a lane is read again whose gateways are down or whose sender name is not approved. */
 const NOT_READY_MS = 1000
@@ -81,17 +81,14 @@ export class ChunkStarter {
   /** Chooses the gateway of the next chunk of a lane. Returns the function that takes the chunk, or the reason why none is taken. */
   async #plan(lane: RunnableLane, turn: Turn): Promise<Started | (() => Promise<number>)> {
     const now = this.#context.clock()
-    if (isUnapproved(lane, now)) return this.#setAside(lane, turn, now, after(now, NOT_READY_MS))
+    if (isUnapproved(lane, now)) return this.#waitForAll(lane, turn, now, after(now, NOT_READY_MS))
     const opening = openingOf(lane, now)
     if (opening > now) return this.#postpone(lane, turn, now, opening)
     const free = isEnded(lane, now) ? [undefined] : this.#freeGateways(lane, turn)
     if (free === 'busy') return this.#waitForPlace(lane, turn, now)
-    if (free === 'down') return this.#setAside(lane, turn, now, after(now, NOT_READY_MS))
+    if (free === 'down') return this.#waitForAll(lane, turn, now, after(now, NOT_READY_MS))
     const route = await this.#drawAllowance(lane, free, turn)
-    const { parts, restMs } = route.allowance
-    if (parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
-    if (parts === 0 && restMs && lane.priority !== CODES) return this.#waitForPlace(lane, turn, now)
-    if (route.allowance.parts === 0) return this.#postpone(lane, turn, now, this.#retryAt(lane, route.allowance))
+    if (route.allowance.parts === 0) return this.#waitForParts(lane, turn, now, route.allowance)
     if (route.gateway) this.#lastUsed.set(route.gateway, ++this.#uses) // the next lane of a group uses another gateway
     return () => this.#lease(lane, route)
   }
@@ -156,22 +153,32 @@ export class ChunkStarter {
     return 0
   }
 
-  #setAside(lane: RunnableLane, turn: Turn, now: Date, until: Date): 'postponed' {
+  /** The limit of its dispatch holds up only this lane, and the other limits hold up all lanes of its serving key. */
+  #waitForParts(lane: RunnableLane, turn: Turn, now: Date, allowance: Allowance): Started {
+    if (lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
+    const isResting = allowance.restMs && lane.priority !== CODES && this.#freeGateways(lane, turn) === 'busy'
+    if (isResting) return this.#waitForPlace(lane, turn, now)
+    const until = this.#retryAt(lane, allowance)
+    return lane.dispatchRate ? this.#postpone(lane, turn, now, until) : this.#waitForAll(lane, turn, now, until)
+  }
+
+  /** All lanes of its serving key wait for the same as this lane. */
+  #waitForAll(lane: RunnableLane, turn: Turn, now: Date, until: Date): 'waits' {
     this.#postpone(lane, turn, now, until)
-    return 'postponed'
+    return 'waits'
   }
 
   /**
    * A lane is postponed if all its gateways rest while others of its channel can send: then it must not stand before
    * their lanes. Otherwise its turn comes as soon as a gateway has a place.
    */
-  #waitForPlace(lane: RunnableLane, turn: Turn, now: Date): 'busy' | 'postponed' {
+  #waitForPlace(lane: RunnableLane, turn: Turn, now: Date): 'busy' | 'waits' {
     const { up } = this.#servingOf(lane)
     const areAllResting = up.length > 0 && up.every(isResting)
     if (lane.priority === CODES || lane.gatewayId || !areAllResting) return 'busy'
     if (turn.isFull(lane.channelType, lane.priority)) return 'busy'
     const restMs = Math.min(...up.map(({ restsUntil = 0 }) => restsUntil)) - performance.now()
-    return this.#setAside(lane, turn, now, after(now, Math.max(restMs, 1)))
+    return this.#waitForAll(lane, turn, now, after(now, Math.max(restMs, 1)))
   }
 
   /** The gateways with a free place: the least busy first, and among equals the gateway that was used longest ago. */

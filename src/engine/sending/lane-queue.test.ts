@@ -1,9 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { PagedLane } from '../../domain/lanes/lane.ts'
-import { companiesWithLeases, queuesWithWork, takeChunk } from '../../domain/lanes/lanes.ts'
+import { companiesWithLeases, leasesInTurn, queuesWithWork, takeChunk } from '../../domain/lanes/lanes.ts'
 import { brandIds } from '../../domain/numbering/brand.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { useDatabase } from '../../testing/database.ts'
+import { aGateway } from '../../testing/engines.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../../testing/world.ts'
 import { LaneQueue, type LaneQueueContext } from './lane-queue.ts'
 import { CompanyTurns } from './turns.ts'
@@ -15,7 +16,10 @@ beforeAll(async () => {
   numbering = await loadNumbering(db.sql)
 })
 
-beforeEach(() => db.sql`update lanes set open = false`)
+beforeEach(async () => {
+  await db.sql`update lanes set open = false`
+  await db.sql`delete from leases`
+})
 
 /** A company whose dispatch waits in four lanes, one for each brand. */
 async function aCompanyWithLanes(messagesPerLane = 1): Promise<World> {
@@ -90,39 +94,65 @@ test('lanes tried in vain let other companies come in between, until all compani
   for (const { companyId } of [first, second]) expect(turns.placeOf(companyId)).toBe(0)
 })
 
-describe('five hundred lanes to one operator that were served longer ago than the lanes to the others', () => {
+describe('lanes of operators that cannot send, and that were served longer ago than all others of the company', () => {
+  let world: World
+
   beforeEach(async () => {
-    const { companyId } = await aCompanyWithLanes()
-    await db.sql`
-      insert into lanes (company_id, channel_type, priority, sender_id, brand_id, dispatch_id, tail, open)
-      select company_id, channel_type, priority, sender_id, brand_id, -i, 1, true from lanes, generate_series(1, 500) i
-      where company_id = ${companyId} and brand_id = ${brandIds.MTS}`
-    await db.sql`update lanes set served_at = now() where company_id = ${companyId} and dispatch_id > 0`
+    world = await aCompanyWithLanes()
+    await db.sql`update lanes set served_at = now() where company_id = ${world.companyId}`
   })
 
-  /** The brands of all lanes of a turn in which the operator cannot send. */
-  async function brandsOfTurn(given: Partial<PagedLane> = {}) {
+  /** Their sender names are invented, because the queue does not read them. */
+  const manyLanes = (senderId: number, count: number) => db.sql`
+    insert into lanes (company_id, channel_type, priority, sender_id, brand_id, dispatch_id, tail, open)
+    select l.company_id, channel_type, priority, ${senderId}, l.brand_id, -i, 1, true from lanes l, generate_series(1, ${count}::int) i
+    where company_id = ${world.companyId} and brand_id = ${brandIds.MTS} and dispatch_id > 0`
+
+  const ofWorld = ({ senderId }: PagedLane) => world.senders.some(sender => sender.senderId === senderId)
+
+  /** How many lanes of invented sender names, and of other names, come in a turn in which the former cannot send. */
+  async function countsOfTurn(given: Partial<PagedLane> = {}) {
     const queue = await open()
     const lanes: PagedLane[] = []
     while (queue.hasMore()) {
       const lane = await queue.next()
       if (!lane) continue
       lanes.push(lane)
-      if (lane.brandId === brandIds.MTS) queue.leaveOut({ ...lane, ...given })
+      if (!ofWorld(lane)) queue.leaveOut({ ...lane, ...given })
     }
-    return lanes.map(({ brandId }) => brandId)
+    const others = lanes.filter(ofWorld).length
+    return [lanes.length - others, others]
   }
 
-  test('are left out of the pages after the first one when the operator cannot send', async () => {
-    const brands = await brandsOfTurn()
-    expect(brands).toHaveLength(20 + 3)
-    expect(brands.slice(20).toSorted()).toEqual([brandIds.BEELINE, brandIds.MEGAFON, brandIds.TELE2])
-    expect(await brandsOfTurn(), 'and come again in the next turn').toHaveLength(20 + 3)
+  test('are left out of the pages after the first one, and come again in the next turn', async () => {
+    await manyLanes(-1, 500)
+    expect(await countsOfTurn()).toEqual([20, 4])
+    expect(await countsOfTurn()).toEqual([20, 4])
+  })
+
+  test('do not hide other lanes, however many sender names they have', async () => {
+    for (let name = 1; name <= 8; name++) await manyLanes(-name, 250)
+    expect((await countsOfTurn())[1]).toBe(4)
   })
 
   test('are read when only a lease must wait for one of its gateways', async () => {
-    expect(await brandsOfTurn({ gatewayId: 1 })).toHaveLength(500 + 4)
+    await manyLanes(-1, 500)
+    expect(await countsOfTurn({ gatewayId: 1 })).toEqual([500, 4])
   })
+})
+
+test('a lease that waits for one gateway is read, although its lane is left out', async () => {
+  const { companyId } = await aCompanyWithLanes()
+  const { gatewayId } = await aGateway(db.sql)
+  const queue = await open({ turns: new CompanyTurns() })
+  const lane = (await queue.next())!
+  await db.sql`
+    insert into leases (company_id, lane_id, first_seq, next_seq, claimed_until, due_at, gateway_id)
+    select ${companyId}, ${lane.laneId}, 0, 1, '-infinity', now(), case when i = 1 then ${gatewayId}::bigint end
+    from generate_series(1, 2) i`
+  const page = { companyId, without: [lane.servingKey] }
+  const read = await leasesInTurn(db.sql, lane.priority, new Date(), [page], 10)
+  expect(read.map(lease => lease.gatewayId)).toEqual([gatewayId])
 })
 
 test('the lanes of a full channel are not read', async () => {

@@ -7,7 +7,7 @@ import type { CompanyTurns } from './turns.ts'
 /** Lanes and leases of a company that are read at first; most companies have no more. */
 const FIRST_PAGE = 20
 const NEXT_PAGE = 200
-/** A company whose lanes cannot go is not read any further in this turn. */
+/** A company whose lanes cannot go is not read any further in this turn. Pages that are left for a new serving key do not count. */
 const MOST_PAGES = 5
 /** Messages of a small lane. */
 const SMALL = 50
@@ -30,8 +30,10 @@ type Waiting = {
   sources: Source[]
   pages: number
   lanes: PagedLane[]
-  /** Gateway keys of lanes that cannot send now. */
+  /** Serving keys of lanes that cannot send now. */
   without: Set<string>
+  /** The last page added a serving key. */
+  isNarrower: boolean
 }
 
 /**
@@ -57,6 +59,7 @@ export class LaneQueue {
       pages: 0,
       lanes: [],
       without: new Set(),
+      isNarrower: false,
     }
     this.#companies.set(companyId, waiting)
     return waiting
@@ -91,12 +94,15 @@ export class LaneQueue {
   }
 
   /**
-   * No lane with the gateway key of this lane can send now: the next pages leave them out. Otherwise thousands of lanes
+   * No lane with the serving key of this lane can send now: the next pages leave them out. Otherwise thousands of lanes
    * whose operator is down would stand before the lanes of the company that can send.
    */
-  leaveOut({ companyId, gatewayId, gatewayKey }: PagedLane): void {
+  leaveOut({ companyId, gatewayId, servingKey }: PagedLane): void {
     if (gatewayId) return // a lease that waits for one gateway: other lanes may use another one
-    this.#companies.get(companyId)?.without.add(gatewayKey)
+    const company = this.#companies.get(companyId)
+    if (!company || company.without.has(servingKey)) return
+    company.without.add(servingKey)
+    company.isNarrower = true
   }
 
   /**
@@ -134,7 +140,7 @@ export class LaneQueue {
 
   async #readPage(companies: Waiting[], limit: number) {
     const { sql, priority, now, isFull } = this.#context
-    const open = companies.filter(({ pages }) => pages < MOST_PAGES)
+    const open = companies.filter(({ pages, isNarrower }) => pages < MOST_PAGES || isNarrower)
     const wanted = open.flatMap(({ companyId, sources, without }) =>
       sources.map(source => ({ companyId, ...source, without: [...without] })),
     )
@@ -159,7 +165,8 @@ export const hasFew = ({ waiting }: RunnableLane): boolean => waiting <= SMALL
 
 /** Adds a page to the lanes of a company, and notes where the next page of each source begins. */
 function take(company: Waiting, read: PagedLane[], limit: number) {
-  company.pages += 1
+  if (!company.isNarrower) company.pages += 1
+  company.isNarrower = false
   company.lanes.push(...read.toSorted(inTurn))
   const bySource = Map.groupBy(read, ({ leaseId, channelType }) => (leaseId ? undefined : channelType))
   company.sources = [...bySource].flatMap(([channelType, lanes]) => {

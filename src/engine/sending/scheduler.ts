@@ -195,7 +195,7 @@ export class Scheduler {
       const served: { lane: PagedLane; messages: number }[] = []
       for (const [i, lane] of lanes.entries()) {
         const messages = started[i]
-        if (typeof messages !== 'number') queue.leaveOut(lane)
+        if (typeof messages !== 'number' && lane.priority !== CODES) queue.leaveOut(lane) // codes ask anew for each chunk
         if (messages !== 'busy') served.push({ lane, messages: typeof messages === 'number' ? messages : 0 })
       }
       const [first] = served

@@ -107,6 +107,26 @@ describe('a webhook', () => {
   })
 })
 
+test('widget/send with a valid API key has room while strangers fill it, and with a wrong one it has not', async () => {
+  const { gatewayId } = await aGateway(db.sql, { connector: 'http', name: 'another provider' })
+  const stranger = dial()
+  stranger.write(head('POST', `/webhooks/${gatewayId}`, { 'content-length': 2 * MIB, 'content-type': 'x/y' }))
+  stranger.write(Buffer.alloc(MIB - 1024)) // all but one KiB of the room of one address
+  const { key } = await aKey(db.sql, await aCompany(db.sql, await aPartner(db.sql)), 'VERIFIER')
+  const statusFor = async (apiKey: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/verifier/widget/send`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
+      body: JSON.stringify({ key: 'unknown', more: 'x'.repeat(2048) }),
+    })
+    return answer.status
+  }
+  await eventually(async () => expect(await statusFor('wrong')).toBe(503))
+  expect(await statusFor(key)).toBe(404)
+  stranger.destroy()
+  await eventually(async () => expect(await statusFor('wrong')).toBe(401))
+})
+
 describe('connections', () => {
   test('of one address are bounded, and refused ones are told so', async () => {
     const { port } = await anApp({ limits: { connectionsPerAddress: 2 } })

@@ -26,9 +26,9 @@ export class StrangerBytes {
     return this.#inFlight
   }
 
-  guard(scope: FastifyInstance) {
+  guard(scope: FastifyInstance, isStranger: (request: FastifyRequest) => boolean = () => true) {
     scope.addHook('preParsing', async (request, reply, payload) => {
-      if (!mayHaveBody(request)) return payload
+      if (!mayHaveBody(request) || !isStranger(request)) return payload
       const counted = this.#counted(networkOf(request.ip))
       reply.raw.once('close', counted.release)
       payload.once('error', error => counted.stream.destroy(error))

@@ -29,7 +29,7 @@ import { answerRefusal } from './verifier.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Why the API key of a call of `widget/send` is refused, kept until its body is read. */
+    /** The error of the search for the API key of `widget/send`, until the body is read. */
     keyError: unknown
   }
 }
@@ -72,7 +72,7 @@ export const widgetSendRoutes =
     const { sql } = context
     const findCaller = callerFinder(context, KEY_TYPES)
     describeKeys(api, KEY_TYPES)
-    context.strangerBytes.guard(api)
+    context.strangerBytes.guard(api, ({ keyError }) => keyError !== undefined)
     api.decorateRequest('keyError', undefined)
     api.addHook('onRequest', async request => {
       try {
@@ -82,12 +82,15 @@ export const widgetSendRoutes =
       }
     })
     api.addHook('preValidation', async request => {
-      if (request.keyError === undefined) return
-      await markRefused(context, request, request.keyError)
-      throw request.keyError
+      const { keyError } = request
+      if (keyError === undefined) return
+      request.keyError = undefined // an error of the next line is no error of the body
+      await markRefused(context, request, keyError)
+      throw keyError
     })
     api.setErrorHandler((error, { keyError }) => {
-      throw keyError ?? error
+      const isOfBody = keyError !== undefined && !(error instanceof AppError && error.kind === 'not_ready')
+      throw isOfBody ? keyError : error
     })
 
     api.post('/verifier/widget/send', { schema: sendSchema, bodyLimit: BODY_LIMIT }, async (request, reply) => {
