@@ -36,8 +36,8 @@ const postponing = (sql: Pool): PostponeLane =>
 type TakeWithMessages = (chunk: ChunkWithin & { companyId: number }) => Promise<LeaseWithMessages | undefined>
 
 /**
- * How many messages of a lane are being sent, or why it and the other lanes of its serving key cannot send now. `busy`: their gateways have no
- * free place. `waits`: another reason, and the lane is postponed if it may be.
+ * How many messages of a lane are being sent, or why it and the other lanes of its serving key cannot send now. `busy`:
+ * their gateways have no free place. `waits`: another reason, and the lane is postponed if it may be.
  */
 export type Started = number | 'busy' | 'waits'
 

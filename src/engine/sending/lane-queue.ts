@@ -7,7 +7,7 @@ import type { CompanyTurns } from './turns.ts'
 /** Lanes and leases of a company that are read at first; most companies have no more. */
 const FIRST_PAGE = 20
 const NEXT_PAGE = 200
-/** A company whose lanes cannot go is not read any further in this turn. Pages that are left for a new serving key do not count. */
+/** A company whose lanes cannot go is not read any further in this turn. A page that added a serving key does not count. */
 const MOST_PAGES = 5
 /** Messages of a small lane. */
 const SMALL = 50
@@ -32,8 +32,8 @@ type Waiting = {
   lanes: PagedLane[]
   /** Serving keys of lanes that cannot send now. */
   without: Set<string>
-  /** The last page added a serving key. */
-  isNarrower: boolean
+  /** A lane of the last page added a serving key. */
+  hasNewKey: boolean
 }
 
 /**
@@ -59,7 +59,7 @@ export class LaneQueue {
       pages: 0,
       lanes: [],
       without: new Set(),
-      isNarrower: false,
+      hasNewKey: false,
     }
     this.#companies.set(companyId, waiting)
     return waiting
@@ -102,7 +102,7 @@ export class LaneQueue {
     const company = this.#companies.get(companyId)
     if (!company || company.without.has(servingKey)) return
     company.without.add(servingKey)
-    company.isNarrower = true
+    company.hasNewKey = true
   }
 
   /**
@@ -140,7 +140,7 @@ export class LaneQueue {
 
   async #readPage(companies: Waiting[], limit: number) {
     const { sql, priority, now, isFull } = this.#context
-    const open = companies.filter(({ pages, isNarrower }) => pages < MOST_PAGES || isNarrower)
+    const open = companies.filter(({ pages, hasNewKey }) => pages < MOST_PAGES || hasNewKey)
     const wanted = open.flatMap(({ companyId, sources, without }) =>
       sources.map(source => ({ companyId, ...source, without: [...without] })),
     )
@@ -165,8 +165,8 @@ export const hasFew = ({ waiting }: RunnableLane): boolean => waiting <= SMALL
 
 /** Adds a page to the lanes of a company, and notes where the next page of each source begins. */
 function take(company: Waiting, read: PagedLane[], limit: number) {
-  if (!company.isNarrower) company.pages += 1
-  company.isNarrower = false
+  if (!company.hasNewKey) company.pages += 1
+  company.hasNewKey = false
   company.lanes.push(...read.toSorted(inTurn))
   const bySource = Map.groupBy(read, ({ leaseId, channelType }) => (leaseId ? undefined : channelType))
   company.sources = [...bySource].flatMap(([channelType, lanes]) => {
